@@ -17,6 +17,7 @@ cdef extern from "envpool/env.h" nogil:
         ENVPOOL_TRUNCATION_KEEPS_DISCOUNT
         ENVPOOL_SLOW_SNAPSHOTS
         ENVPOOL_PLAYERS
+        ENVPOOL_TURNS
         ENVPOOL_MAX_PLAYERS
 
     ctypedef enum envpool_dtype:

@@ -34,6 +34,7 @@ cdef class ActionField:
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
     cdef str hint(self, action)
     cdef cnp.ndarray convert_players(self, object action, int64_t envs, bint may_cast)
+    cdef cnp.ndarray convert_turns(self, object action, int64_t envs, int32_t players, bint has_rows, bint may_cast)
     cdef cnp.ndarray to_numbers(self, object action)
     cdef bint is_grid(self, cnp.ndarray a) noexcept
     cdef int64_t store_players(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n,
@@ -47,6 +48,7 @@ cdef class ActionTable:
     cdef readonly tuple fields  # of ActionField
     cdef int32_t num_players    # places for players in each env; 0: the envs have none
     cdef tuple groups           # of PlayerGroup
+    cdef bint has_turns         # whether the players move in turn
     cdef object memory          # behind `sources`
     cdef int64_t* sources       # by env of a send and player: the row of the player's action, -1 for none
     cdef object flatten_action  # makes an action in the form of load() of what the user passes; usually None
@@ -59,5 +61,8 @@ cdef class ActionTable:
     cdef int place_rows(self, const Engine* e, const int32_t* ids, int32_t n, const int64_t* owners,
                         const int64_t* players, int64_t rows) except -1
     cdef int check_rows(self, list arrays, int64_t rows, int32_t n) except -1
+    cdef cnp.ndarray moves_of(self, const Engine* e, ActionField field, cnp.ndarray a, const int32_t* ids, int32_t n,
+                              int64_t rows, bint has_rows)
+    cdef int check_moves(self, const Engine* e, const int32_t* ids, int32_t n) except -1
     cdef int check_players(self, players, env_id) except -1
     cdef list names(self)

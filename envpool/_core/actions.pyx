@@ -7,7 +7,8 @@ resets in this step and ignores its action.
 
 Of envs with players, a send has a row for each player that has one in the last results of these envs, in their order;
 or a place for every player, as an array (envs, players, ...), or such an array for each group of players. Only players
-that act need one: what is passed for others is ignored, whatever it is, and their slots are zero.
+that act need one: what is passed for others is ignored, whatever it is, and their slots are zero. If players move in
+turn, an env has one slot, for the move of the player whose turn it is; a send may also have one row for each env.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from envpool._core.inputs cimport as_array, as_ids, flatten, release, take_idle
-from envpool._core.players cimport ACTS, HAS_ROW, flags_of
+from envpool._core.players cimport ACTS, HAS_ROW, flags_of, mover_of
 from envpool._core.structs cimport Engine, RUNNING
 
 from envpool._core.casts import as_action
@@ -339,6 +340,26 @@ cdef class ActionField:
             )
         return self.to_numbers(action)
 
+    cdef cnp.ndarray convert_turns(self, object action, int64_t envs, int32_t players, bint has_rows, bint may_cast):
+        """Returns an action as an array that moves_of() takes: one row for each env, unless `has_rows`; or rows of
+        players, or (envs, players, ...)."""
+        if not cnp.PyArray_CheckExact(action):
+            action = as_array(self.name, action)
+        if not has_rows and action.shape == (envs, *self.shape):
+            return self.convert(action, envs, may_cast)
+        grid = (envs, players, *self.shape)
+        if action.shape != grid and (action.ndim != 1 + self.ndim or action.shape[1:] != self.shape):
+            raise ActionError(
+                f"action {self.name!r} has shape {action.shape}, expected {(envs, *self.shape)}, the move of each of "
+                f"the {envs} env ids; or a row for each player in their last results, or {grid}, a place for each"
+            )
+        if not may_cast and action.dtype != self.dtype:
+            raise ActionError(
+                f"action {self.name!r} in a dict has dtype {action.dtype}, expected exactly {self.dtype}: use "
+                f".astype(np.{self.dtype})"
+            )
+        return self.to_numbers(action)
+
     cdef cnp.ndarray to_numbers(self, object action):
         """Returns numbers in a dtype that store_players() takes. Those that cannot be an action become one that is
         refused, since they may be of players that do not act."""
@@ -478,13 +499,17 @@ cdef class ActionTable:
         Places for players in each env; 0 if the envs have none.
     groups : sequence of PlayerGroup
         The groups of the players.
+    has_turns : bool
+        Whether the players move in turn.
     """
 
-    def __init__(self, fields, int refused, flatten_action=None, int32_t num_players=0, groups=()):
+    def __init__(self, fields, int refused, flatten_action=None, int32_t num_players=0, groups=(),
+                 bint has_turns=False):
         self.fields = tuple(ActionField(f, refused, num_players) for f in fields)
         self.flatten_action = flatten_action
         self.num_players = num_players
         self.groups = tuple(groups)
+        self.has_turns = has_turns
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1:
         """Marks the envs of a send as busy, copies their actions, and returns their number; `ids` becomes their ids.
@@ -599,7 +624,13 @@ cdef class ActionTable:
             )
         env_id = as_ids(own_ids if env_id is None else env_id)
         envs = e.num_envs if env_id is None else (<cnp.ndarray>env_id).shape[0]
+        if e.has_turns and owners is not None and players is None and np.array_equal(
+                owners, np.arange(envs) if env_id is None else env_id):
+            owners = None       # one move for each env, in EnvPool's form
         arrays = [
+            (<ActionField>f).convert_turns(action[(<ActionField>f).name], envs, self.num_players, owners is not None,
+                                           may_cast)
+            if e.has_turns else
             (<ActionField>f).convert_players(action[(<ActionField>f).name], envs, may_cast) for f in self.fields
         ]
         if players is not None and owners is None:
@@ -620,6 +651,9 @@ cdef class ActionTable:
                 rows = owners.shape[0]
                 self.place_rows(e, ids[0], n, <const int64_t*>cnp.PyArray_DATA(owners),
                                 <const int64_t*>(NULL if players is None else cnp.PyArray_DATA(players)), rows)
+            if e.has_turns:
+                arrays = [self.moves_of(e, f, a, ids[0], n, rows, owners is not None)
+                          for f, a in zip(self.fields, arrays)]
             self.check_rows(arrays, rows, n)
             for i in range(len(self.fields)):
                 field = <ActionField>self.fields[i]
@@ -631,6 +665,8 @@ cdef class ActionTable:
                 result = field.store_players(e, i, <cnp.ndarray>arrays[i], ids[0], n, self.sources)
                 if result != STORED:
                     raise field.refusal_of_player(e, <cnp.ndarray>arrays[i], result, ids[0], self.sources)
+            if e.num_moves and e.checks_moves:
+                self.check_moves(e, ids[0], n)
         except BaseException:
             release(e, ids[0], n)
             raise
@@ -645,14 +681,14 @@ cdef class ActionTable:
             raise ActionError(f"action dict needs an entry for each group of players; missing are {missing}")
         merged = {}
         for field in self.fields:
-            if not field.players:
+            if not field.players and not self.has_turns:
                 raise ActionError(
                     f"action {field.name!r} is of whole envs and belongs to no group: pass a dict with the keys "
                     f"{self.names()}"
                 )
             is_int64 = field.is_bounded and not field.is_biased
             merged[field.name] = grid = np.zeros(
-                (envs, field.players, *field.shape), np.int64 if is_int64 else field.dtype
+                (envs, self.num_players, *field.shape), np.int64 if is_int64 else field.dtype
             )
             for group in self.groups:
                 own = action[group.name]
@@ -743,6 +779,56 @@ cdef class ActionTable:
                     f"action {field.name!r} has shape {(<object>a).shape}, expected {(rows, *field.shape)}, a row for "
                     f"each player in the last results of these {n} envs, or {(n, field.players, *field.shape)}, a "
                     "place for each player; nothing was sent"
+                )
+        return 0
+
+    cdef cnp.ndarray moves_of(self, const Engine* e, ActionField field, cnp.ndarray a, const int32_t* ids, int32_t n,
+                              int64_t rows, bint has_rows):
+        """Returns the moves of n envs, a row for each, of what convert_turns() has returned: in rows of players, that
+        of the player whose turn it is, as `sources` says; zero where it is nobody's turn."""
+        cdef int64_t i, source
+        cdef int32_t mover
+        cdef bint is_grid = cnp.PyArray_NDIM(a) == 2 + field.ndim
+        if not is_grid and not has_rows and cnp.PyArray_DIMS(a)[0] == n:
+            return a
+        if not is_grid and cnp.PyArray_DIMS(a)[0] != rows:
+            raise ActionError(
+                f"action {field.name!r} has shape {(<object>a).shape}, expected {(n, *field.shape)}, the move of each "
+                f"of these envs; or {(rows, *field.shape)}, a row for each player in their last results, or "
+                f"{(n, self.num_players, *field.shape)}, a place for each player; nothing was sent"
+            )
+        moves = np.zeros((n, *field.shape), (<object>a).dtype)
+        for i in range(n):
+            mover = mover_of(e, ids[i])
+            if mover < 0:
+                continue
+            if is_grid:
+                moves[i] = (<object>a)[i, mover]
+                continue
+            source = self.sources[i * self.num_players + mover]
+            if source >= 0:
+                moves[i] = (<object>a)[source]
+        return moves
+
+    cdef int check_moves(self, const Engine* e, const int32_t* ids, int32_t n) except -1:
+        """Raises ActionError if a move that was stored is not legal. Moves are within their bounds."""
+        cdef ActionField field = <ActionField>self.fields[0]
+        cdef const uint8_t* legal
+        cdef int64_t move
+        cdef int32_t i, mover
+        for i in range(n):
+            if e.reset[ids[i]] != RUNNING:
+                continue
+            legal = e.legal + <int64_t>ids[i] * e.num_moves
+            move = ((<int64_t*>e.actions[0])[ids[i]] if field.itemsize == 8 else
+                    (<int32_t*>e.actions[0])[ids[i]])
+            mover = mover_of(e, ids[i])
+            if mover >= 0 and not legal[move]:
+                moves = [k for k in range(e.num_moves) if legal[k]]
+                raise ActionError(
+                    f"action {field.name!r} of player {mover} of env {ids[i]} must be a legal move, one of {moves}, "
+                    f"got {move}: mask the moves with info['legal_action_mask'], or let the rules of the game decide "
+                    "with illegal_actions='lose'; nothing was sent"
                 )
         return 0
 

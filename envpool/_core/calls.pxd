@@ -4,8 +4,9 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from envpool.env cimport (
     ENVPOOL_ABI_VERSION, ENVPOOL_FLOAT32, ENVPOOL_FLOAT64, ENVPOOL_INT16, ENVPOOL_INT32, ENVPOOL_INT64,
-    ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, ENVPOOL_PLAYERS, ENVPOOL_UINT16, ENVPOOL_UINT32, ENVPOOL_UINT64,
-    envpool_batch, envpool_env, envpool_field, envpool_params, envpool_rows, envpool_seeds, envpool_setup,
+    ENVPOOL_MAX_BATCH, ENVPOOL_NO_MEMORY, ENVPOOL_PLAYERS, ENVPOOL_TURNS, ENVPOOL_UINT16, ENVPOOL_UINT32,
+    ENVPOOL_UINT64, envpool_batch, envpool_env, envpool_field, envpool_params, envpool_rows, envpool_seeds,
+    envpool_setup,
 )
 
 cdef enum:
@@ -34,6 +35,11 @@ cdef inline int64_t item_bytes(int32_t dtype) noexcept nogil:
 cdef inline int32_t num_players(const envpool_env* env) noexcept nogil:
     """Places for players in each env; 0: the envs have none."""
     return env.max_num_players if env.flags & ENVPOOL_PLAYERS else 0
+
+
+cdef inline bint moves_in_turn(const envpool_env* env) noexcept nogil:
+    """Whether the players of each env move in turn."""
+    return num_players(env) > 0 and env.flags & ENVPOOL_TURNS != 0
 
 
 cdef inline bint has_players(const envpool_env* env, const envpool_field* field) noexcept nogil:

@@ -6,6 +6,8 @@ from typing_extensions import disjoint_base
 
 DTYPES: tuple[np.dtype[Any], ...]
 RAW_PREFIX: str
+CURRENT_PLAYER: str
+LEGAL_ACTION_MASK: str
 
 class _Field(NamedTuple):
     name: str
@@ -25,6 +27,7 @@ class Description(NamedTuple):
     step_time: float | None
     tracking_camera: int
     num_players: int
+    is_turn_based: bool
 
 @disjoint_base
 class DefinitionMemory:
@@ -46,4 +49,5 @@ def define(
     step_time: float | None = None,
     tracking_camera: int | None = None,
     max_num_players: int | None = None,
+    turns: bool = False,
 ) -> Any: ...

@@ -12,12 +12,11 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
-from envpool._core.calls cimport field_at, num_players
+from envpool._core.calls cimport field_at, moves_in_turn, num_players
 from envpool.env cimport (
     ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, ENVPOOL_MAX_PLAYERS,
-    ENVPOOL_PLAYERS, ENVPOOL_SLOW_SNAPSHOTS,
-    ENVPOOL_TRUNCATION_KEEPS_DISCOUNT,
-    envpool_env, envpool_field,
+    ENVPOOL_PLAYERS, ENVPOOL_SLOW_SNAPSHOTS, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, ENVPOOL_TURNS, envpool_env,
+    envpool_field,
 )
 
 cdef extern from "Python.h":
@@ -37,7 +36,9 @@ cdef extern from *:
 cdef int64_t MAX_ELEMENTS = <int64_t>1 << 56
 
 # The bits of envpool_env.flags that this version knows.
-cdef uint32_t KNOWN_FLAGS = ENVPOOL_TRUNCATION_KEEPS_DISCOUNT | ENVPOOL_SLOW_SNAPSHOTS | ENVPOOL_PLAYERS
+cdef uint32_t KNOWN_FLAGS = (
+    ENVPOOL_TRUNCATION_KEEPS_DISCOUNT | ENVPOOL_SLOW_SNAPSHOTS | ENVPOOL_PLAYERS | ENVPOOL_TURNS
+)
 
 # Indexed by envpool_dtype.
 DTYPES = tuple(
@@ -72,10 +73,16 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
 
 # Begins the names of fields that are not handed out: the pool makes other arrays of them, see batch_transforms.pyx.
 RAW_PREFIX = "raw:"
+# The fields of envs whose players move in turn: who moves next, and which moves are legal.
+CURRENT_PLAYER = "info:current_player"
+LEGAL_ACTION_MASK = "info:legal_action_mask"
 
 Description = namedtuple(
     "Description",
-    ["name", "fields", "actions", "frame_size", "params", "step_time", "tracking_camera", "num_players"],
+    [
+        "name", "fields", "actions", "frame_size", "params", "step_time", "tracking_camera", "num_players",
+        "is_turn_based",
+    ],
 )
 
 
@@ -114,6 +121,10 @@ cdef const envpool_env* env_of(object capsule) except NULL:
             f"env {name}: with the flag ENVPOOL_PLAYERS, required_flags must have it, too, and max_num_players must be "
             f"at least 1, got {env.max_num_players}"
         )
+    if env.flags & ENVPOOL_TURNS and not env.flags & env.required_flags & ENVPOOL_PLAYERS:
+        raise ValueError(f"env {name}: turns need players: pass max_num_players to define()")
+    if env.flags & ENVPOOL_TURNS and not env.required_flags & ENVPOOL_TURNS:
+        raise ValueError(f"env {name}: with the flag ENVPOOL_TURNS, required_flags must have it, too")
     if env.field_size < EP_FIELD_SIZE or env.field_size % sizeof(void*):
         raise ValueError(
             f"env {name}: field_size must be sizeof(envpool_field), at least {EP_FIELD_SIZE} bytes, got "
@@ -236,7 +247,8 @@ def describe(capsule):
         Named tuple (name: str, fields: tuple of Field, actions: tuple of Field, frame_size: (height, width) of a frame
         in pixels, or None if the definition has no renderer, params: tuple of Field, step_time: simulated seconds of a
         step, or None, tracking_camera: number of the camera that follows the robot, or -1; num_players: places for
-        players in each environment, 0 if it has none). The time and the camera are those that `define` was given.
+        players in each environment, 0 if it has none; is_turn_based: whether they move in turn). The time and the
+        camera are those that `define` was given.
 
     Raises
     ------
@@ -264,7 +276,40 @@ def describe(capsule):
             raise ValueError(f"env {name}: the shape of parameter {f.name!r} must not have a player dimension")
     frame_size = (env.frame_height, env.frame_width) if env.render_many != NULL else None
     step_time, tracking_camera = (None, -1) if memory is None else (memory.step_time, memory.tracking_camera)
-    return Description(name, fields, actions, frame_size, params, step_time, tracking_camera, num_players(env))
+    if moves_in_turn(env):
+        check_turns(name, {f.name: f for f in fields}, actions)
+    return Description(
+        name, fields, actions, frame_size, params, step_time, tracking_camera, num_players(env), moves_in_turn(env)
+    )
+
+
+cdef int check_turns(str env, dict fields, tuple actions) except -1:
+    """Raises ValueError unless the tables of an env whose players move in turn are those of such an env."""
+    current, mask = fields.get(CURRENT_PLAYER), fields.get(LEGAL_ACTION_MASK)
+    if current is None or current.dtype != np.int32 or current.shape != ():
+        raise ValueError(f"env {env}: with turns, there must be a field {CURRENT_PLAYER!r} of dtype int32 and shape ()")
+    for f in actions:
+        if -1 in f.shape:
+            raise ValueError(
+                f"env {env}: with turns, an action is that of the player whose turn it is, so the shape of {f.name!r} "
+                f"must not begin with -1, got {f.shape}"
+            )
+    if mask is None:
+        return 0
+    sizes = [s for s in mask.shape if s != -1]
+    if mask.dtype != np.bool_ or len(sizes) != 1:
+        raise ValueError(
+            f"env {env}: {LEGAL_ACTION_MASK!r} must have the dtype bool and the shape (A,) or (-1, A), got "
+            f"{mask.dtype} and {mask.shape}"
+        )
+    last = sizes[0] - 1
+    if len(actions) != 1 or actions[0].shape != () or actions[0].dtype not in (np.int32, np.int64) or (
+            actions[0].low, actions[0].high) != (0, last):
+        raise ValueError(
+            f"env {env}: with {LEGAL_ACTION_MASK!r} of {last + 1} actions, there must be one action, of dtype int32 or "
+            f"int64, with the shape () and the bounds 0 and {last}"
+        )
+    return 0
 
 
 # ---- making a capsule ------------------------------------------------------------------------------------------------
@@ -314,7 +359,7 @@ cdef void free_capsule(object capsule) noexcept:
 
 
 def define(template, fields, actions, config=b"", *, params=(), name=None, keep=None, uint32_t flags=0,
-           frame_size=None, step_time=None, tracking_camera=None, max_num_players=None):
+           frame_size=None, step_time=None, tracking_camera=None, max_num_players=None, turns=False):
     """Return an environment definition with the functions of a template and field tables and a config of its own.
 
     Parameters
@@ -341,6 +386,8 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
         Number of the camera that follows the robot, or -1 if there is none; by default the template's.
     max_num_players : int, optional
         Places for players, at least 1: the environment has players, see ``ENVPOOL_PLAYERS``. By default the template's.
+    turns : bool
+        If True, the players move in turn, see ``ENVPOOL_TURNS``: an action is that of the player whose turn it is.
 
     Returns
     -------
@@ -390,6 +437,9 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
         env.max_num_players = max_num_players
         env.flags |= ENVPOOL_PLAYERS
         env.required_flags |= ENVPOOL_PLAYERS
+    if turns:
+        env.flags |= ENVPOOL_TURNS
+        env.required_flags |= ENVPOOL_TURNS
     if frame_size is not None:
         env.frame_height, env.frame_width = frame_size
     return new_capsule(env, owned)

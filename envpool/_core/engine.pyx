@@ -21,15 +21,17 @@ cimport cython
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memset, strcmp
 from posix.unistd cimport usleep
 
 from envpool._core.atomic cimport ep_add_sc32, ep_futex_wake, ep_load_sc32, ep_store_sc32
-from envpool._core.calls cimport CreateFailure, create_state, field_at, has_players, num_players, row_bytes
+from envpool._core.calls cimport (
+    CreateFailure, create_state, field_at, has_players, moves_in_turn, num_players, row_bytes,
+)
 from envpool._core.guard cimport fork_generation
 from envpool._core.policy cimport FIRST_WAKE, MAX_COPIED, MAX_GROUP
 from envpool._core.structs cimport Block, DISABLED, Engine, NEVER, PENDING, PlayerArrays, Queue, REFUSED, Span, Worker
-from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env
+from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env, envpool_field
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
@@ -103,6 +105,23 @@ cdef void lay_out_players(Engine* e, char* arena, size_t* used) noexcept:
         a.reward = <float*>carve(used, arena, n * sizeof(float))
         a.terminated = <uint8_t*>carve(used, arena, n)
         a.truncated = <uint8_t*>carve(used, arena, n)
+    if e.has_turns:
+        e.owed = <float*>carve(used, arena, n * sizeof(float))
+        e.legal = <uint8_t*>carve(used, arena, <size_t>e.num_envs * e.num_moves)
+
+
+cdef void find_turns(Engine* e) noexcept:
+    """Finds the fields of envs whose players move in turn."""
+    cdef const envpool_field* field
+    cdef int32_t i
+    e.has_turns = moves_in_turn(e.env_def)
+    for i in range(e.env_def.num_fields if e.has_turns else 0):
+        field = field_at(e.env_def, e.env_def.fields, i)
+        if strcmp(field.name, b"info:current_player") == 0:
+            e.turn_field = i
+        elif strcmp(field.name, b"info:legal_action_mask") == 0:
+            e.legal_field = i
+            e.num_moves = <int32_t>field.shape[field.ndim - 1]
 
 
 cdef void lay_out_queues(Engine* e, char* arena, size_t* used) noexcept:
@@ -150,6 +169,7 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
     memset(&plan, 0, sizeof(Engine))
     plan.env_def = env_def
     plan.num_players = num_players(env_def)
+    find_turns(&plan)
     plan.num_envs = num_envs
     plan.batch_size = batch_size
     plan.num_threads = num_threads

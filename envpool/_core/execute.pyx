@@ -17,7 +17,9 @@ from envpool._core.calls cimport (
 )
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.pending cimport apply_params, apply_seeds
-from envpool._core.players cimport FIRST, LAST, begin_players, clear_absent, end_players, write_players
+from envpool._core.players cimport (
+    FIRST, LAST, begin_players, clear_absent, end_players, note_turns, write_players,
+)
 from envpool._core.policy cimport TRIVIAL
 from envpool._core.statistics cimport clear_entries, count_rewards, mark_ends_of_episodes
 from envpool._core.structs cimport (
@@ -188,6 +190,8 @@ cdef inline void write_sound(Engine* e, const int32_t* ids, int32_t n, void** fi
         write_envs(e.env_def, e.state, ids, n, fields, row)
         return
     write_envs_of_players(e.env_def, e.state, ids, n, fields, row)
+    if e.has_turns:
+        note_turns(e, players, ids, n, fields, row)
     clear_absent(e, players, ids, n, fields, row)
 
 
@@ -204,6 +208,8 @@ cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, in
     for i in range(n):
         if e.errors[ids[i]]:
             clear_row(e, fields, row + i, 1)
+            if e.has_turns:
+                (<int32_t*>fields[e.turn_field])[row + i] = -1
         else:
             write_sound(e, ids + i, 1, fields, row + i, players)
 

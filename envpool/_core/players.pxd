@@ -18,9 +18,19 @@ cdef void begin_players(Engine* e, int which, const int32_t* ids, int32_t n, env
 cdef void end_players(Engine* e, int which, const int32_t* ids, int32_t n, const uint8_t* reset, const int32_t* errors,
                       float* reward, const uint8_t* terminated, const uint8_t* truncated) noexcept nogil
 cdef void clear_absent(Engine* e, int which, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil
+cdef void note_turns(Engine* e, int which, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil
 cdef void write_players(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil
 
 
 cdef inline uint8_t* flags_of(const Engine* e, int32_t id) noexcept nogil:
     """Returns the flags of the players of an env (num_players)."""
     return e.player_flags + <int64_t>id * e.num_players
+
+
+cdef inline int32_t mover_of(const Engine* e, int32_t id) noexcept nogil:
+    """Returns the player of an env who moves next, where players move in turn: the only one who acts; -1 for nobody."""
+    cdef int32_t p
+    for p in range(e.num_players):
+        if flags_of(e, id)[p] & ACTS:
+            return p
+    return -1

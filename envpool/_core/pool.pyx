@@ -105,6 +105,10 @@ cdef class Pool:
         Time after which a worker counts as stuck in an env, in nanoseconds; 0: workers are not watched.
     refused : int
         Floats that actions must not contain: 0 none, 1 NaN, 2 NaN and infinity.
+    movers_only : bool
+        Where players move in turn: if True, only the player whose turn it is has a row, until the episode ends.
+    checks_moves : bool
+        Where players move in turn: if True, moves that are not legal are refused.
 
     Raises
     ------
@@ -117,7 +121,8 @@ cdef class Pool:
 
     def __init__(self, capsule, int32_t num_envs, int32_t batch_size, int32_t num_threads,
                  int32_t thread_affinity_offset, list nodes, int32_t max_episode_steps, int32_t autoreset, seeds,
-                 style, bint restarts=False, int64_t step_timeout=0, int refused=0):
+                 style, bint restarts=False, int64_t step_timeout=0, int refused=0, bint movers_only=False,
+                 bint checks_moves=True):
         cdef Engine* e
         cdef cnp.ndarray seed
         cdef CreateFailure failure
@@ -133,7 +138,8 @@ cdef class Pool:
         reset_nest, step_nest = style.forms(names)
         given = seeds()
         seed = as_seeds(given, num_envs)[0]
-        self.actions = ActionTable(about.actions, refused, style.flatten_action, about.num_players, style.groups)
+        self.actions = ActionTable(about.actions, refused, style.flatten_action, about.num_players, style.groups,
+                                   about.is_turn_based)
         self.statistics = style.statistics
         failures = FailureReports(restarts, style.raises_causes)
         self.batches = Batches(guard, store, failures, self.statistics, style.transforms, view)
@@ -150,6 +156,7 @@ cdef class Pool:
             raise_create_failure(about.name, num_envs, &failure)
         self.engine = self.partial.engine = self.frames.engine = guard.engine = e
         self.placement = assign_cpus(e, nodes)
+        e.movers_only, e.checks_moves = movers_only, checks_moves
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         if given is None:
             memset(e.seed_pending, NO_SEED, num_envs)
@@ -576,6 +583,35 @@ cdef class Pool:
                 memcpy(<char*>cnp.PyArray_DATA(mask) + i * size,
                        flags_of(e, (<const int32_t*>cnp.PyArray_DATA(ids))[i]), size)
             return (<object>mask & HAS_ROW).astype(np.bool_)
+        finally:
+            self.end_visit(visit)
+
+    def _legal_mask(self, env_ids):
+        """Return which moves are legal for the players whose turn it is in idle envs, bool (n, moves); all of them
+        where it is nobody's turn. None if the env does not say.
+
+        Parameters
+        ----------
+        env_ids : array_like of int
+            (n,) ids; they may repeat.
+        """
+        cdef int visit = enter(self.guard, NOTHING_ELSE, b"sample_actions")
+        cdef Engine* e = self.engine
+        cdef cnp.ndarray ids, mask
+        cdef const int32_t* id
+        cdef int64_t i
+        try:
+            ids = checked_ids(e, as_ids(env_ids, "env_id"), "env_id")
+            mask = np.empty((ids.shape[0], e.num_moves), np.uint8)
+            self.guard.check_open()
+            id = <const int32_t*>cnp.PyArray_DATA(ids)
+            check_idle(e, id, ids.shape[0], True, "env_id")
+            for i in range(ids.shape[0]):
+                memcpy(<char*>cnp.PyArray_DATA(mask) + i * e.num_moves, e.legal + <int64_t>id[i] * e.num_moves,
+                       e.num_moves)
+            legal = (<object>mask).astype(np.bool_)
+            legal[~legal.any(1)] = True
+            return legal if e.num_moves else None
         finally:
             self.end_visit(visit)
 

@@ -161,6 +161,20 @@ cdef class ResultTemplate:
         """Returns the positions of the arrays that are leaves."""
         return {self.nodes[i].index for i in range(self.nodes[0].size) if self.nodes[i].kind in (LEAF, MADE_OF)}
 
+    def make(self, list arrays, bint has_ended, dict errors):
+        """Return the nest with arrays in place of their names, for arrays that are not those of a block.
+
+        Parameters
+        ----------
+        arrays : list of numpy.ndarray
+            The arrays, in the order of the names.
+        has_ended : bool
+            Whether an episode has ended in a row.
+        errors : dict of int to str
+            Texts of environments that failed, by row.
+        """
+        return self.build_failed(arrays, EPISODES if has_ended else 0, errors, len(arrays[0]))
+
     cdef object build(self, list arrays, int entries):
         """Returns the nest with the arrays in place of their names; `entries` is a result of Statistics.record()."""
         result = fill(self.nodes, PySequence_Fast_ITEMS(arrays), entries)

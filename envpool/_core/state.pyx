@@ -2,10 +2,10 @@
 """Saving, restoring and copying the states of envs.
 
 A saved state is a little-endian byte string: a Header and two names, a CoreState, the Sums of the env if its pool has
-the option `episode_statistics`, pending parameters if there are any, the flags of its players and, beside Sums, their
-returns, the env's snapshot, zeros up to a multiple of eight bytes, and a checksum of everything before it. All states
-of one pool begin with the same prefix except for Header.env_bytes, so comparing the prefix tells whether a state
-belongs to the same task, options and version.
+the option `episode_statistics`, pending parameters if there are any, the flags of its players, what they are owed and
+which moves are legal if they move in turn and, beside Sums, their returns, the env's snapshot, zeros up to a multiple
+of eight bytes, and a checksum of everything before it. All states of one pool begin with the same prefix except for
+Header.env_bytes, so comparing the prefix tells whether a state belongs to the same task, options and version.
 
 The checksum catches corruption, not tampering. Everything that is read from a state is therefore checked again before
 it is used as a size or an index, here and by the env's set_state.
@@ -325,8 +325,13 @@ cdef int64_t pending_bytes(const Engine* e, int32_t id) noexcept:
 
 
 cdef inline int64_t player_bytes(const Engine* e, bint has_sums) noexcept:
-    """Returns the size of what a state keeps of players: their flags and, beside sums, their returns."""
-    return e.num_players * (1 + (<int64_t>sizeof(double) if has_sums else 0))
+    """Returns the size of what a state keeps of players: their flags, what belongs to turns and, beside sums, their
+    returns."""
+    return e.num_players * (1 + (<int64_t>sizeof(double) if has_sums else 0)) + turn_bytes(e)
+
+
+cdef inline int64_t turn_bytes(const Engine* e) noexcept:
+    return e.num_players * <int64_t>sizeof(float) + e.num_moves if e.has_turns else 0
 
 
 cdef int64_t extra_bytes(const Engine* e, int32_t id) noexcept:
@@ -336,23 +341,34 @@ cdef int64_t extra_bytes(const Engine* e, int32_t id) noexcept:
 
 cdef void save_players(const Engine* e, int32_t id, char* at) noexcept:
     memcpy(at, flags_of(e, id), e.num_players)
+    at += e.num_players
+    if e.has_turns:
+        memcpy(at, e.owed + <int64_t>id * e.num_players, e.num_players * sizeof(float))
+        memcpy(at + e.num_players * sizeof(float), e.legal + <int64_t>id * e.num_moves, e.num_moves)
+        at += turn_bytes(e)
     if e.tally != NULL:
-        memcpy(at + e.num_players, player_returns(e.tally, id), e.num_players * sizeof(double))
+        memcpy(at, player_returns(e.tally, id), e.num_players * sizeof(double))
 
 
 cdef void restore_players(Engine* e, int32_t id, const char* at, bint has_returns) noexcept:
     memcpy(flags_of(e, id), at, e.num_players)
+    at += e.num_players
+    if e.has_turns:
+        memcpy(e.owed + <int64_t>id * e.num_players, at, e.num_players * sizeof(float))
+        memcpy(e.legal + <int64_t>id * e.num_moves, at + e.num_players * sizeof(float), e.num_moves)
+        at += turn_bytes(e)
     if e.tally != NULL and has_returns:
-        memcpy(player_returns(e.tally, id), at + e.num_players, e.num_players * sizeof(double))
+        memcpy(player_returns(e.tally, id), at, e.num_players * sizeof(double))
 
 
 cdef bint are_flags(const Engine* e, const char* at) noexcept:
-    """Whether save_players() may have written these flags: only a player with a row acts."""
-    cdef int32_t p
+    """Whether save_players() may have written these flags: only a player with a row acts, and only one in its turn."""
+    cdef int32_t p, acting = 0
     for p in range(e.num_players):
         if at[p] not in (0, HAS_ROW, HAS_ROW | ACTS):
             return False
-    return True
+        acting += at[p] == (HAS_ROW | ACTS)
+    return acting <= 1 or not e.has_turns
 
 
 cdef void fill_core(const Engine* e, int32_t id, CoreState* core) noexcept:
@@ -436,6 +452,10 @@ cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
         restore_params(e, target, NULL)
     if e.num_players:
         memcpy(flags_of(e, target), flags_of(e, source), e.num_players)
+        if e.has_turns:
+            memcpy(e.owed + <int64_t>target * e.num_players, e.owed + <int64_t>source * e.num_players,
+                   e.num_players * sizeof(float))
+            memcpy(e.legal + <int64_t>target * e.num_moves, e.legal + <int64_t>source * e.num_moves, e.num_moves)
         if e.tally != NULL:
             memcpy(player_returns(e.tally, target), player_returns(e.tally, source), e.num_players * sizeof(double))
     return 0

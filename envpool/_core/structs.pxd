@@ -274,3 +274,12 @@ cdef struct Engine:
     PlayerArrays players[2]     # E  of the last step; and of a reset in the same step
     uint8_t* player_flags       # E  (num_players for each env), see players.pxd
     uint8_t* has_players        # K  whether the shape of each env field begins with the players
+    # Of envs whose players move in turn.
+    bint has_turns              # K
+    bint movers_only            # K  a player whose turn it is not has no row, unless its episode ends
+    bint checks_moves           # K  illegal moves are refused
+    int32_t turn_field          # K  index of the field that says whose turn it is
+    int32_t legal_field         # K  index of the field that says which moves are legal, if num_moves > 0
+    int32_t num_moves           # K  number of moves that the field is about, 0 without the field
+    uint8_t* legal              # E  which moves are legal (num_moves for each env)
+    float* owed                 # E  rewards of players since their last rows (num_players for each env)

@@ -34,10 +34,17 @@ class OptionTables:
     """
 
     def __init__(self, spec: EnvSpec, given: Mapping[str, Any], width: int | None = None):
-        from envpool.config.options import GYM_OPTIONS, PRESET_OPTIONS, RENDER_OPTIONS, SHARED_OPTIONS
+        from envpool.config.options import (
+            GYM_OPTIONS,
+            OPPONENT_OPTIONS,
+            PRESET_OPTIONS,
+            RENDER_OPTIONS,
+            SHARED_OPTIONS,
+        )
 
         self._spec, self._width, self._shared = spec, width, SHARED_OPTIONS
-        self._values = {name: SHARED_OPTIONS[name].default for name in (RENDER_OPTIONS | PRESET_OPTIONS | GYM_OPTIONS)}
+        of_pool = RENDER_OPTIONS | PRESET_OPTIONS | GYM_OPTIONS | OPPONENT_OPTIONS
+        self._values = {name: SHARED_OPTIONS[name].default for name in of_pool}
         self._defaults = self._values | spec.defaults
         self._values |= dict(spec.pool_options) | {"preset": given.get("preset")} | spec.config._asdict()
 
@@ -56,13 +63,20 @@ class OptionTables:
 
     def shared(self) -> list[tuple[str, str]]:
         """Return the options that tasks share."""
-        from envpool.config.options import GYM_OPTIONS, POOL_OPTIONS, RENDER_OPTIONS, TRANSFORM_OPTIONS
+        from envpool.config.options import (
+            GYM_OPTIONS,
+            OPPONENT_OPTIONS,
+            POOL_OPTIONS,
+            RENDER_OPTIONS,
+            TRANSFORM_OPTIONS,
+        )
 
         kinds = {
             "options of every task": POOL_OPTIONS,
             "options of transforms": {name: TRANSFORM_OPTIONS[name] for name in self._spec.transforms.options},
             "options of rendering": RENDER_OPTIONS if self._spec.render_modes else {},
             'option of env_type="gym"': GYM_OPTIONS,
+            "options of opponents": OPPONENT_OPTIONS if self._spec.num_players else {},
         }
         return self._tables(
             *(

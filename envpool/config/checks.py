@@ -227,6 +227,31 @@ def check_timeout(name: str, value: Any) -> float | None:
     return seconds
 
 
+def check_controlled(name: str, value: Any) -> str | tuple[int | str, ...] | None:
+    """Return the option `controlled`: None, "alternate", or numbers of players and names of groups, all different."""
+    if value is None or value == "alternate":
+        return value  # type: ignore[no-any-return]
+    try:
+        given = [value] if isinstance(value, (str, int, np.integer)) else list(value)
+        chosen = tuple(item if isinstance(item, str) else operator.index(item) for item in given)
+    except TypeError:
+        raise TypeError(
+            f"{name} must have numbers of players or names of groups, or be 'alternate', got {shown(value)}"
+        ) from None
+    if not chosen or len({*chosen}) < len(chosen):
+        raise ConfigError(f"{name} must have one or more different players, got {shown(value)}")
+    return chosen
+
+
+def check_opponents(name: str, value: Any) -> Any:
+    """Return the option `opponents`: "random" or a callable."""
+    if callable(value) or (isinstance(value, str) and value == "random"):
+        return value
+    if isinstance(value, str):
+        raise ConfigError(f"{name} must be 'random' or a callable, got {shown(value)}")
+    raise TypeError(f"{name} must be 'random' or a callable policy(obs, info) -> actions, got {shown(value)}")
+
+
 def nanoseconds(seconds: float | None) -> int:
     """Return a timeout in nanoseconds, at least 1; 0 for no timeout."""
     return 0 if seconds is None else max(round(seconds * 1e9), 1)

@@ -17,6 +17,8 @@ from envpool._support.text import shown
 from envpool.config.checks import (
     INT32_MAX,
     canonical_mode,
+    check_controlled,
+    check_opponents,
     check_timeout,
     flag,
     integer,
@@ -95,7 +97,7 @@ def type_names(node: ast.expr) -> list[str]:
         if kind == "Literal":
             first = ast.literal_eval(node.slice)
             return [type(first[0] if isinstance(first, tuple) else first).__name__]
-        return ["dict" if kind == "Mapping" else "sequence"]
+        return [{"Mapping": "dict", "Callable": "callable"}.get(kind, "sequence")]
     return [ast.unparse(node)]
 
 
@@ -261,6 +263,24 @@ POOL_OPTIONS = table(
         "one player accept None only",
         '`"rows"`, `"grid"`, `"dict"`',
     ),
+    Option(
+        "observe",
+        None,
+        'Literal["all", "current"] | None',
+        one_of(None, "all", "current"),
+        "players of a turn-based task that have rows, see [docs/players.md](docs/players.md#turns): all of them, "
+        "which None stands for, or the one whose turn it is. Other tasks accept None only",
+        '`"all"`, `"current"`',
+    ),
+    Option(
+        "illegal_actions",
+        None,
+        'Literal["raise", "lose"] | None',
+        one_of(None, "raise", "lose"),
+        "what happens in a turn-based task if a move is not legal: an `ActionError`, which None stands for, or what "
+        "the rules of the game say, usually that the player loses. Other tasks accept None only",
+        '`"raise"`, `"lose"`',
+    ),
 )
 
 #: Options that transform observations, rewards and actions, each in the order in which they are applied. A task has
@@ -416,8 +436,31 @@ GYM_OPTIONS = table(
     )
 )
 
+#: Options of pools that play some of the players themselves.
+OPPONENT_OPTIONS = table(
+    Option(
+        "controlled",
+        None,
+        "int | str | Sequence[int | str] | None",
+        check_controlled,
+        "players of a task with players whose actions you choose: numbers or names of groups, or "
+        '`"alternate"`; `opponents` play the others, see [docs/players.md](docs/players.md#opponents). None stands for '
+        "all players",
+        'numbers, names of groups, `"alternate"`',
+    ),
+    Option(
+        "opponents",
+        "random",
+        'Literal["random"] | Callable[..., Any]',
+        check_opponents,
+        'policy of the players that are not `controlled`: `"random"`, or a function of observations and info that '
+        "returns actions; needs `controlled`",
+        '`"random"`, callable',
+    ),
+)
+
 #: All options in this module.
-SHARED_OPTIONS = POOL_OPTIONS | TRANSFORM_OPTIONS | RENDER_OPTIONS | PRESET_OPTIONS | GYM_OPTIONS
+SHARED_OPTIONS = POOL_OPTIONS | TRANSFORM_OPTIONS | RENDER_OPTIONS | PRESET_OPTIONS | GYM_OPTIONS | OPPONENT_OPTIONS
 
 POOL_DEFAULTS = defaults(POOL_OPTIONS)
 TRANSFORM_DEFAULTS = defaults(TRANSFORM_OPTIONS)

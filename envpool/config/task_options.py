@@ -7,7 +7,7 @@ pass them as ``**options`` with ``options: dict[str, Any]``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class CommonOptions(TypedDict, total=False):
     finished_episodes: bool
     require_finite_actions: bool
     players: Literal["rows", "grid", "dict"] | None
+    observe: Literal["all", "current"] | None
+    illegal_actions: Literal["raise", "lose"] | None
     time_aware: bool | Literal["normalized"]
     frame_stack: int
     float32_obs: bool
@@ -53,6 +55,8 @@ class CommonOptions(TypedDict, total=False):
     render_camera_id: int | Literal["track"]
     preset: str | None
     gym_api: Literal["auto", "gymnasium", "legacy"]
+    controlled: int | str | Sequence[int | str] | None
+    opponents: Literal["random"] | Callable[..., Any]
 
 
 class OtherWords(TypedDict, total=False):
@@ -461,5 +465,7 @@ class Config(Protocol):
     finished_episodes: bool
     require_finite_actions: bool
     players: Literal["rows", "grid", "dict"] | None
+    observe: Literal["all", "current"] | None
+    illegal_actions: Literal["raise", "lose"] | None
 
     def __getattr__(self, name: str) -> Any: ...

@@ -128,6 +128,8 @@ class EnvPool(PoolAttributes, Pool):
             config.on_error == "restart",
             nanoseconds(config.step_timeout),
             refused_floats(config.require_finite_actions, spec.definition.refuses_nan),
+            config.observe == "current",
+            config.illegal_actions != "lose",
         )
         self.num_threads = num_threads
         self._ids = np.arange(config.num_envs, dtype=np.int32)
@@ -159,6 +161,15 @@ class EnvPool(PoolAttributes, Pool):
     def is_async(self) -> bool:
         """Whether a batch holds fewer environments than the pool."""
         return bool(self.spec.config.batch_size != self.spec.config.num_envs)
+
+    @property
+    def opponents(self) -> Any:
+        """The policy of the players that the option `controlled` does not name; None without this option."""
+        return None
+
+    @opponents.setter
+    def opponents(self, policy: Any) -> None:
+        raise ConfigError("opponents play the players that are not controlled: make the pool with controlled, e.g. [0]")
 
     def reset(
         self,
@@ -448,7 +459,8 @@ class EnvPool(PoolAttributes, Pool):
             A row for each environment, (B, ...), in the dtype of the action. If the action has several arrays, a
             nested dict of them with the keys ``env_id`` and ``players``. A task with players gets actions in the form
             of the option `players`: for ``"rows"``, a row for each player in the last results of these environments,
-            none of which may be in flight.
+            none of which may be in flight. A turn-based task gets one legal move for each environment, (B, ...); if
+            it says which moves are legal, none of these environments may be in flight.
 
         Raises
         ------
@@ -472,6 +484,8 @@ class EnvPool(PoolAttributes, Pool):
         ids = ids.astype(np.int32)
         if not self.spec.num_players:
             return self._random_actions.draw(sampler, ids)
+        if self.spec.is_turn_based:
+            return self._random_actions.draw(sampler, ids, legal=self._legal_mask(ids))
         mask = self._player_mask(ids) if self.spec.config.players == "rows" else None
         return self._random_actions.draw(sampler, ids, mask)
 

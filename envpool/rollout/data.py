@@ -257,6 +257,17 @@ class RolloutData:
         return self.array("player:truncated")
 
     @property
+    def current_player(self) -> Array:
+        """Turn-based tasks: the player whose move `action` is, int32 (T, N), a fresh array; -1 in steps of resets."""
+        acts = self.array("rollout:acts")
+        return np.where(acts.any(2), acts.argmax(2), -1).astype(np.int32)
+
+    @property
+    def legal_action_mask(self) -> Array:
+        """Turn-based tasks: the moves from which `action` was chosen, bool (T, N, A); all False in steps of resets."""
+        return self.array("rollout:legal")
+
+    @property
     def player_valid(self) -> Array:
         """Whether the step is a transition of a player that acted in it, bool (T, N, P), a fresh array."""
         valid: Array = self.array("rollout:acts") & self.valid[..., None]

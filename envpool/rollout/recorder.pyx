@@ -158,6 +158,7 @@ cdef class Recorder(SendPart):
     cdef int valid                          # bool: the step of the slot is a transition
     cdef int done                           # bool: terminated or truncated
     cdef int acts                           # bool (players): who acts on the observation of the slot; -1: no players
+    cdef int legal                          # bool (moves): legal moves of who acts; -1: they are not known
     cdef int first_action
     cdef int num_actions
     cdef int first_extra
@@ -178,6 +179,8 @@ cdef class Recorder(SendPart):
         own += [(f"extra:{name}", dtype, shape, 1) for name, dtype, shape in extras]
         if pool.engine.num_players:
             own.append(("rollout:acts", np.bool_, (pool.engine.num_players,), 1))
+        if pool.engine.num_moves:
+            own.append(("rollout:legal", np.bool_, (pool.engine.num_moves,), 1))
         if self.autoreset == DISABLED:
             for k in range(store.num_fields):
                 own.append(("final:" + store.names[k], store.dtypes[k], store.shapes[k], 0))
@@ -220,6 +223,7 @@ cdef class Recorder(SendPart):
         self.terminated, self.truncated = layout.find("terminated"), layout.find("truncated")
         self.first, self.valid = layout.find("rollout:first"), layout.find("rollout:valid")
         self.done, self.acts = layout.find("rollout:done"), layout.find("rollout:acts")
+        self.legal = layout.find("rollout:legal")
 
     # ---- state -------------------------------------------------------------------------------------------------------
 
@@ -545,15 +549,23 @@ cdef class Recorder(SendPart):
                 copy_bytes(row_of(track, self.memory, slot, id), source + i * size, size)
 
     cdef void mark_players(self, const int32_t* ids, int64_t n) noexcept:
-        """Notes who acts on the observations of envs that were received, and are idle. They may not be counted yet."""
+        """Notes who acts on the observations of envs that were received, and are idle, and which moves are legal. The
+        observations may not be counted yet."""
         cdef Engine* e = self.pool.engine
         cdef uint8_t* acts
-        cdef int64_t i
-        cdef int32_t p
+        cdef uint8_t* legal
+        cdef int64_t i, slot
+        cdef int32_t p, k
         for i in range(n):
-            acts = <uint8_t*>row(self, self.acts, self.lengths[ids[i]] + self.is_sent[ids[i]], ids[i])
+            slot = self.lengths[ids[i]] + self.is_sent[ids[i]]
+            acts = <uint8_t*>row(self, self.acts, slot, ids[i])
             for p in range(e.num_players):
                 acts[p] = (flags_of(e, ids[i])[p] & ACTS) != 0
+            if self.legal < 0:
+                continue
+            legal = <uint8_t*>row(self, self.legal, slot, ids[i])
+            for k in range(e.num_moves):
+                legal[k] = e.legal[ids[i] * <int64_t>e.num_moves + k] != 0
 
     cdef void mark_slot(self, int64_t slot) noexcept:
         """Marks a step of all envs."""

@@ -102,6 +102,11 @@ class Rollout(Recorder):
             raise TypeError(
                 f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
             )
+        if pool.spec.controlled is not None:
+            raise ConfigError(
+                "a Rollout records the steps of the core, and a pool with opponents merges several of them: collect "
+                "what its step() returns, or make the pool without the option controlled"
+            )
         if pool.spec.config.players not in (None, "grid"):
             raise ConfigError(
                 f"a Rollout records the places of all players, but the pool has "

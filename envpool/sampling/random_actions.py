@@ -55,10 +55,19 @@ class RandomPlayerActions:
     groups : sequence of PlayerGroup
         The groups of players.
     view : {"rows", "grid", "dict"}
-        The option `players`.
+        The option `players`. Moves of turn-based tasks have the same form in all of them: a row for each environment.
+    shown : sequence of int, optional
+        The players that have places in a grid; by default all.
     """
 
-    def __init__(self, fields: Sequence[Field], num_players: int, groups: Sequence[PlayerGroup], view: str):
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        num_players: int,
+        groups: Sequence[PlayerGroup],
+        view: str,
+        shown: Sequence[int] | None = None,
+    ):
         everybody = PlayerGroup("", tuple(range(num_players)))
         self.of_players = {f.name: f for f in fields if has_players(f)}
         self.fields = {
@@ -68,9 +77,21 @@ class RandomPlayerActions:
         by_group = view == "dict" and len(self.of_players) == len(fields)
         self.groups = groups if by_group else ()
         self.view = view
+        self.places = None if shown is None or len(shown) == num_players else list(shown)
 
-    def draw(self, sampler: Sampler, env_ids: npt.NDArray[np.int32], mask: npt.NDArray[np.bool_] | None = None) -> Any:
-        """Return actions of environments; `mask`, for rows, says which players have one, bool (B, players)."""
+    def draw(
+        self,
+        sampler: Sampler,
+        env_ids: npt.NDArray[np.int32],
+        mask: npt.NDArray[np.bool_] | None = None,
+        legal: npt.NDArray[np.bool_] | None = None,
+    ) -> Any:
+        """Return actions of environments.
+
+        `mask`, for rows, says which players have one, bool (B, players); `legal`, which moves are legal, bool (B, A).
+        """
+        if legal is not None:
+            return draw_legal(sampler, legal).astype(next(iter(self.fields.values())).dtype)
         arrays = {name: field.draw(sampler, len(env_ids)) for name, field in self.fields.items()}
         if self.groups:
             return {group.name: self._part(arrays, group) for group in self.groups}
@@ -79,6 +100,8 @@ class RandomPlayerActions:
             arrays = {name: a[mask] if name in self.of_players else a for name, a in arrays.items()}
             rows, players = np.nonzero(mask)
             ids |= {"players.env_id": env_ids[rows], "players.id": players.astype(np.int32)}
+        elif self.places is not None:
+            arrays = {name: a[:, self.places] if name in self.of_players else a for name, a in arrays.items()}
         return next(iter(arrays.values())) if len(arrays) == 1 else nested(ids | arrays)
 
     def _part(self, arrays: Mapping[str, Any], group: PlayerGroup) -> Any:
@@ -88,6 +111,11 @@ class RandomPlayerActions:
             part = (slice(None), list(group.players), *map(slice, shape))
             parts[name.removeprefix("action").removeprefix(".")] = array[part]
         return parts[""] if list(parts) == [""] else nested(parts)
+
+
+def draw_legal(sampler: Sampler, legal: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return the index of a True of each row of a mask (B, A), each with the same probability."""
+    return sampler.categorical(np.where(legal, np.float32(0), np.float32(-np.inf))).actions
 
 
 class RandomActions:
@@ -117,4 +145,6 @@ def random_actions_of(spec: EnvSpec) -> RandomActions | RandomPlayerActions:
     """Return the random actions of a task; those of a task with players have a place for each player."""
     if not spec.num_players:
         return RandomActions(spec.action_array_spec)
-    return RandomPlayerActions(spec.action_fields, spec.num_players, spec.groups, str(spec.config.players))
+    return RandomPlayerActions(
+        spec.action_fields, spec.num_players, spec.groups, str(spec.config.players), spec.shown_players
+    )

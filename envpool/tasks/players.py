@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from envpool._core.definition import Description
+from envpool._core.definition import LEGAL_ACTION_MASK, Description
 from envpool._support.text import shown
 from envpool.config.spaces import ArraySpec
 from envpool.errors import ConfigError
@@ -23,7 +23,7 @@ RESERVED = ("env_id", "players", "action")
 
 
 def with_players(config: Any, about: Description) -> Any:
-    """Return a configuration in which `players` and `max_num_players` are those of the environment.
+    """Return a configuration in which the options of tasks with players are those of the environment.
 
     Parameters
     ----------
@@ -38,6 +38,13 @@ def with_players(config: Any, about: Description) -> Any:
         The environment has no players, or another number of them.
     """
     count, given = about.num_players, config.max_num_players
+    if not about.is_turn_based:
+        for name in ("observe", "illegal_actions"):
+            if getattr(config, name) is not None:
+                raise ConfigError(
+                    f"{name} must be None, since {about.name} is not turn-based, got {shown(getattr(config, name))}: "
+                    "leave it out"
+                )
     if not count:
         if config.players is not None:
             raise ConfigError(
@@ -53,7 +60,15 @@ def with_players(config: Any, about: Description) -> Any:
             f"max_num_players must be {count}, the number of players of {about.name} with these options, got {given}: "
             "leave it out"
         )
-    return config._replace(players=config.players or "rows", max_num_players=count)
+    chosen = {"players": config.players or "rows", "max_num_players": count}
+    if about.is_turn_based:
+        chosen |= {"observe": config.observe or "all", "illegal_actions": config.illegal_actions or "raise"}
+    if config.illegal_actions is not None and LEGAL_ACTION_MASK not in {f.name for f in about.fields}:
+        raise ConfigError(
+            f"illegal_actions must be None, since {about.name} does not say which moves are legal, got "
+            f"{shown(config.illegal_actions)}: leave it out"
+        )
+    return config._replace(**chosen)
 
 
 def check_groups(groups: Sequence[PlayerGroup] | None, about: Description) -> tuple[PlayerGroup, ...]:
@@ -95,6 +110,61 @@ def agent_names(groups: Sequence[PlayerGroup]) -> list[str]:
     """Return the names of agents in the order of the players: ``"adversary_0"`` is the first of its group."""
     named = {p: f"{AGENT if g.name == ALL else g.name}_{k}" for g in groups for k, p in enumerate(g.players)}
     return [named[player] for player in sorted(named)]
+
+
+def check_controlled(spec: Any, options: Mapping[str, Any]) -> tuple[int, ...] | Literal["alternate"] | None:
+    """Return the players that the user of a pool controls, see `EnvSpec.controlled`.
+
+    Parameters
+    ----------
+    spec : EnvSpec
+        The task, with all of its groups.
+    options : mapping of str to object
+        Options in their normal forms, with or without `controlled` and `opponents`.
+
+    Raises
+    ------
+    ConfigError
+        The task has no such players, or the options do not fit together.
+    """
+    chosen, name = options.get("controlled"), spec.task_id or spec.env.__name__
+    if chosen is None:
+        if options.get("opponents", "random") != "random":
+            raise ConfigError("opponents play the players that are not controlled: pass controlled, for example [0]")
+        return None
+    count, config = spec.num_players, spec.config
+    if not count:
+        raise ConfigError(f"controlled must be None, since {name} has one player, got {shown(chosen)}: leave it out")
+    if config.batch_size != config.num_envs:
+        raise ConfigError(
+            f"controlled needs a sync pool, since opponents answer for all environments at once, got batch_size="
+            f"{config.batch_size} with num_envs={config.num_envs}: leave batch_size out"
+        )
+    if chosen == "alternate":
+        if config.players != "rows":
+            raise ConfigError(
+                f"controlled='alternate' needs players='rows', since an environment has one row, got "
+                f"players={config.players!r}: leave it out"
+            )
+        if any(group.shapes for group in spec.groups):
+            raise ConfigError(
+                f"controlled='alternate' needs players with equal spaces, and those of {name} differ: name the players"
+            )
+        return "alternate"
+    groups = {group.name: group.players for group in spec.groups}
+    players: list[int] = []
+    for item in chosen:
+        if isinstance(item, str) and item not in groups:
+            raise ConfigError(
+                f"controlled must have numbers of players, names of groups ({', '.join(groups)}), or be 'alternate', "
+                f"got {shown(item)}"
+            )
+        if not isinstance(item, str) and not 0 <= item < count:
+            raise ConfigError(f"controlled must have players of {name}, 0 to {count - 1}, got {item}")
+        players += groups[item] if isinstance(item, str) else [item]
+    if len({*players}) < len(players):
+        raise ConfigError(f"controlled must name each player once, got {shown(chosen)}")
+    return tuple(sorted(players))
 
 
 def has_players(field: Field) -> bool:

@@ -11,7 +11,7 @@ from envpool._core.definition import describe, upgrade_capsule
 from envpool._support.text import shown
 from envpool._support.window import check_windows
 from envpool.config.checks import check_range, convert
-from envpool.config.options import GYM_OPTIONS, PRESET_OPTIONS, RENDER_OPTIONS, canonical, checked
+from envpool.config.options import GYM_OPTIONS, OPPONENT_OPTIONS, PRESET_OPTIONS, RENDER_OPTIONS, canonical, checked
 from envpool.config.render_options import TRACK, RenderOptions
 from envpool.errors import ConfigError
 from envpool.tasks.entries import TaskEntry
@@ -21,7 +21,7 @@ from envpool.tasks.spec import EnvSpec, check_names, spec_class_of
 
 ENV_TYPES = ("dm", "gym", "gymnasium")
 #: Options of the pool that are no part of the configuration of a task.
-OPTIONS_OF_POOL = RENDER_OPTIONS | GYM_OPTIONS
+OPTIONS_OF_POOL = RENDER_OPTIONS | GYM_OPTIONS | OPPONENT_OPTIONS
 
 
 def spec_for(task: str | EnvSpec, options: Mapping[str, Any]) -> EnvSpec:
@@ -142,7 +142,9 @@ def spec_of(spec_cls: Any, entry: TaskEntry | None, options: Mapping[str, Any]) 
     defaults = {} if entry is None else canonical(entry.config, own_names)
     spec: EnvSpec = spec_cls(spec_cls.gen_config(**(defaults | config)))
     spec.entry = entry
-    spec.pool_options = {k: v for k, v in options.items() if k in OPTIONS_OF_POOL and k not in config and v is not None}
+    chosen = {k: v for k, v in options.items() if k in OPTIONS_OF_POOL and k not in config and v is not None}
+    opponents = {k: OPPONENT_OPTIONS[k].check(k, v) for k, v in chosen.items() if k in OPPONENT_OPTIONS}
+    spec.set_pool_options(chosen | opponents)
     return spec
 
 

@@ -6,7 +6,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,14 @@ from envpool.config.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, Field, PlayerGroup, TextField
 from envpool.tasks.entries import TaskEntry
-from envpool.tasks.players import check_groups, group_spec, has_players, row_spec, with_players
+from envpool.tasks.players import (
+    check_controlled,
+    check_groups,
+    group_spec,
+    has_players,
+    row_spec,
+    with_players,
+)
 from envpool.tasks.statistics import ENTRIES, entry_arrays, game_numbers
 from envpool.transforms.plan import Transforms
 
@@ -94,8 +101,14 @@ class EnvSpec:
         The transforms of observations, rewards and actions.
     num_players : int
         Places for players in each environment; 0 if the environments have one player.
+    is_turn_based : bool
+        Whether the players move in turn.
     groups : tuple of PlayerGroup
-        The groups of the players; none if the environments have one player.
+        The groups of the players; none if the environments have one player. With the option `controlled`, those of the
+        players that are controlled.
+    controlled : tuple of int or "alternate" or None
+        The players whose actions the user chooses, in increasing order; "alternate" for a player that changes with each
+        episode; None for all players.
     entry : TaskEntry or None
         The row of the task table; None if the spec was made from its class rather than by ``make`` or ``make_spec``.
     task_id : str or None
@@ -108,8 +121,8 @@ class EnvSpec:
         If True, the spaces are those of the ``gym`` package once that package is loaded. ``make`` sets it for env_type
         "gym"; False by default.
     pool_options : dict
-        The options of ``make`` with which the spec was made and that are no part of `config`: those of rendering, and
-        ``gym_api``. A pool of the spec has them as well.
+        The options of ``make`` with which the spec was made and that are no part of `config`: those of rendering and of
+        opponents, and ``gym_api``. A pool of the spec has them as well.
     pool_cls : type or None
         Pool class with which the task was registered; None if the API style provides the class.
 
@@ -126,6 +139,7 @@ class EnvSpec:
     gen_config: ClassVar[Any]
     entry: TaskEntry | None = None
     pool_options: Mapping[str, Any] = MappingProxyType({})
+    controlled: tuple[int, ...] | Literal["alternate"] | None = None
     style: str = "gymnasium"
     follows_gym: bool = False
     pool_cls: Any = None
@@ -147,6 +161,7 @@ class EnvSpec:
         about = describe(own)
         self.config, self.common_config = with_players(self.config, about), with_players(self.common_config, about)
         self.num_players: int = about.num_players
+        self.is_turn_based: bool = about.is_turn_based
         groups = check_groups(self.definition.player_groups(self.common_config), about)
         self._refuse_with_players()
         self.capsule = self.transforms.wrap(own, groups)
@@ -155,6 +170,21 @@ class EnvSpec:
         table = named_in_table(self._params, self.definition.reset_options)
         check_table(self._description.name, table, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
+
+    def set_pool_options(self, options: Mapping[str, Any]) -> None:
+        """Set `pool_options`, and what follows from them; raise ConfigError for values that the task does not allow."""
+        self.pool_options = options
+        self.controlled = check_controlled(self, options)
+        if isinstance(self.controlled, tuple):
+            parts = [g._replace(players=tuple(p for p in g.players if p in self.controlled)) for g in self.groups]
+            self.groups = tuple(group for group in parts if group.players)
+
+    @property
+    def shown_players(self) -> tuple[int, ...]:
+        """The players of which results have places; with ``controlled="alternate"``, any one."""
+        if self.controlled == "alternate":
+            return (0,)
+        return tuple(range(self.num_players)) if self.controlled is None else self.controlled
 
     def _refuse_with_players(self) -> None:
         """Raise ConfigError for options that do not work with players."""
@@ -397,10 +427,10 @@ class EnvSpec:
             return flat[""] if list(flat) == [""] else spaces.nested(flat)
 
         if self.config.players == "grid":
-            return nest_of(PlayerGroup("", tuple(range(count))), fields)
+            return nest_of(PlayerGroup("", self.shown_players), fields)
         own = [f for f in fields if not has_players(f)]
         if prefix == "action" and own:
-            return nest_of(PlayerGroup("", tuple(range(count))), fields)
+            return nest_of(PlayerGroup("", self.shown_players), fields)
         of_players = [f for f in fields if has_players(f)]
         if not of_players:
             return nest_of(None, own)
@@ -448,6 +478,8 @@ class EnvSpec:
         resolved: dict[str, Any] = {"batch_size": self.config.num_envs}
         if self.num_players:
             resolved |= {"max_num_players": self.num_players, "players": "rows"}
+        if self.is_turn_based:
+            resolved |= {"observe": "all", "illegal_actions": "raise"}
         return defaults | dict(self.task_defaults) | resolved
 
     def given_options(self) -> dict[str, Any]:
@@ -469,7 +501,8 @@ def restore(env: type, entry: TaskEntry | None, options: dict[str, Any], pool_op
     """Return the spec that `EnvSpec.__reduce__` has pickled."""
     cls = spec_class(env)
     spec = cls(cls.gen_config(**options))
-    spec.entry, spec.pool_options = entry, pool_options
+    spec.entry = entry
+    spec.set_pool_options(pool_options)
     return spec
 
 

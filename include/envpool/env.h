@@ -26,6 +26,11 @@
  * rewards, and when the episode of the env ends, it ends for every player. A player whose own episode ends has a row for
  * this step and, until it joins again, none for the next ones.
  *
+ * With ENVPOOL_TURNS, one player moves in each step. No action array begins with -1: an action is the move of the player
+ * whose turn it is. The field "info:current_player", int32 without dimensions, says whose turn is next; -1, nobody's. The
+ * optional field "info:legal_action_mask", bool (A,) or (-1, A), says which of the values 0 to A - 1 of the only action
+ * are legal for this player. The pool refuses other moves, unless the user wants the env to get them.
+ *
  * ---- How the ABI grows ----------------------------------------------------------------------------------------------
  *
  * A plug-in that was built against any header of version 2 runs on any pool of version 2, older or newer. Therefore:
@@ -81,6 +86,7 @@ extern "C" {
 #define ENVPOOL_TRUNCATION_KEEPS_DISCOUNT 1u /* a truncated step has discount 1, as in dm_control; without it 0 */
 #define ENVPOOL_SLOW_SNAPSHOTS 2u /* set_state and copy_state may take long: the pool releases the GIL meanwhile */
 #define ENVPOOL_PLAYERS 4u        /* the env has players; set it in required_flags, too, and max_num_players      */
+#define ENVPOOL_TURNS 8u          /* with ENVPOOL_PLAYERS: they move in turn; set it in required_flags, too       */
 
 /* Whether the pool that made *s, an envpool_batch for instance, knows a member of the type: for appended members. */
 #define ENVPOOL_HAS(type, s, member) ((s)->struct_size >= offsetof(type, member) + sizeof((s)->member))

@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.support.crowd import CUT, DIE, END, FAIL, CheckedCrowd
 from tests.support.process import wait_until, workers
+from tests.support.turns import MOVES, CheckedTurns
 
 MODES = ("next_step", "same_step", "disabled")
 
@@ -102,13 +103,55 @@ def any_use(pick):
     crowd.close()
 
 
+def any_games(pick):
+    """Play games with turns in any pool, in any form of moves; now and then move to another pool with the states."""
+    num_envs = pick.choice([1, 2, 3, 8, 33])
+    options = {
+        "num_envs": num_envs,
+        "batch_size": pick.choice([0, 0, max(1, num_envs // 3)]),
+        "num_threads": pick.choice([1, 2, 4]),
+        "autoreset_mode": pick.choice(MODES),
+        "players": pick.choice(["rows", "grid", "dict"]),
+        "places": pick.choice([2, 3, 5]),
+        "masks": pick.choice(["none", "mover", "players"]),
+        "observe": pick.choice(["all", "current"]),
+        "groups": pick.random() < 0.3,
+        "max_episode_steps": pick.choice([1, 5, 2**31 - 1]),
+        "on_error": pick.choice(["raise", "restart"]),
+        "episode_statistics": pick.random() < 0.5,
+        "seed": pick.randrange(1000),
+    }
+    if options["masks"] != "none":
+        options["illegal_actions"] = pick.choice(["raise", "lose"])
+    games = CheckedTurns(**options)
+    play_games(games, np.random.default_rng(pick.randrange(10**9)), pick.choice([5, 40, 100]), pick.random() < 0.3)
+
+
+def play_games(games, rng, rounds, copies=False, forms=("moves", "rows", "grid", "dict", "envpool")):
+    """Step idle games again and again with any moves that the pool accepts; `copies` restores states in between."""
+    is_lax = games.pool.spec.config.illegal_actions == "lose"
+    games.start()
+    for _ in range(rounds):
+        games.reset_ended()
+        ids = games.steppable()
+        if ids:
+            rng.shuffle(ids)
+            moves = [int(rng.choice(range(MOVES) if is_lax else games.envs[i].legal_moves())) for i in ids]
+            games.send(ids, moves, rng, forms[rng.integers(len(forms))])
+        games.recv_batches()
+        if copies and not games.in_flight:
+            ids = [i for i in games.idle() if not games.envs[i].failed]
+            games.pool.set_state(games.pool.get_state(ids), ids)
+    games.close()
+
+
 def main(seconds, seed):
     end = time.monotonic() + seconds
     rounds = 0
     while time.monotonic() < end:
         pick = random.Random(seed * 1_000_003 + rounds)
         try:
-            any_use(pick)
+            (any_use if rounds % 3 else any_games)(pick)
         except BaseException:
             print(f"seed {seed}, round {rounds}", file=sys.stderr, flush=True)
             raise

@@ -122,12 +122,20 @@ def test_a_window(monkeypatch, calm):
 def test_a_policy_sees_all_observations(tmp_path):
     policy = tmp_path / "policy.py"
     policy.write_text("def act(obs):\n    assert obs.shape == (3, 6), obs\n    return obs[:, 0] + 1\n")
-    spec = envpool.make_spec("Synthetic-v0", num_envs=3)
-    act = load_policy(f"{policy}:act", spec)
-    assert act(np.arange(18).reshape(3, 6)).tolist() == [1, 7, 13]
-    random = load_policy("random", spec)
-    drawn = np.array([random(None) for _ in range(200)])
-    assert drawn.shape == (200, 3) and len(np.unique(drawn)) > 90
+    with envpool.make_gymnasium("Synthetic-v0", num_envs=3) as pool:
+        act = load_policy(f"{policy}:act", pool)
+        assert act(np.arange(18).reshape(3, 6)).tolist() == [1, 7, 13]
+        random = load_policy("random", pool)
+        drawn = np.array([random(None) for _ in range(200)])
+        assert drawn.shape == (200, 3) and len(np.unique(drawn)) > 90
+
+
+def test_random_moves_of_a_game_with_turns_are_legal():
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=3, players="grid") as pool:
+        random = load_policy("random", pool)
+        obs, _ = pool.reset()
+        for _ in range(60):
+            obs, *_ = pool.step(random(obs))
 
 
 @pytest.mark.parametrize(
@@ -295,7 +303,7 @@ def test_a_saved_policy_is_loaded(tmp_path):
     subprocess.run(
         [sys.executable, "-c", f"{save}; pickle.dump(saved_policy.Act(), open({str(saved)!r}, 'wb'))"], check=True
     )
-    act = load_policy(f"{policy}:load", envpool.make_spec("Synthetic-v0", num_envs=3), str(saved))
+    act = load_policy(f"{policy}:load", None, str(saved))
     assert act(np.zeros((3, 6))) == [7, 7, 7]
 
 

@@ -75,6 +75,8 @@ def test_defaults():
         "finished_episodes": False,
         "require_finite_actions": False,
         "players": None,
+        "observe": None,
+        "illegal_actions": None,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
         "gravity": 9.8,

@@ -19,6 +19,7 @@ from envpool.cli.bench.gymnasium_peer import open_peers
 from envpool.cli.bench.kernel_loop import KernelLoop
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
 from envpool.pools.pool import EnvPool
+from envpool.sampling.sampler import Sampler
 from envpool.tasks.spec import EnvSpec
 
 #: Number of slices into which a measurement is divided; the median over the slices is reported.
@@ -136,11 +137,30 @@ def pool_loop(pool: EnvPool, env_type: str, actions: Mapping[str, np.ndarray]) -
     """Return the loop of a pool: step() in a sync pool, recv() and send() in an async pool."""
     config = pool.config
     rounds = rounds_of(actions, config["batch_size"])
+    played: Any = LegalMoves(pool) if pool.spec.is_turn_based else pool
     if pool.is_async:
         ids_of = attrgetter("observation.env_id") if env_type == "dm" else lambda result: result[-1]["env_id"]
-        return AsyncLoop(pool, rounds, ids_of)
+        return AsyncLoop(played, rounds, ids_of)
     pool.reset()
-    return SyncLoop(pool.step, rounds, config["num_envs"])
+    return SyncLoop(played.step, rounds, config["num_envs"])
+
+
+class LegalMoves:
+    """A pool of a turn-based task that draws legal moves in place of the actions that it gets, as a policy would."""
+
+    def __init__(self, pool: EnvPool):
+        self.pool, self.sampler = pool, Sampler(0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pool, name)
+
+    def step(self, action: Any) -> Any:
+        """Step all environments."""
+        return self.pool.step(self.pool.sample_actions(self.sampler))
+
+    def send(self, action: Any, env_id: Any) -> None:
+        """Send moves to environments."""
+        self.pool.send(self.pool.sample_actions(self.sampler, env_id), env_id)
 
 
 class LimitLoop:

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int | None:
     path = output_path(arguments)
     check_output(path)
     with make_pool(arguments) as pool:
-        act = load_policy(arguments.policy, pool.spec, arguments.load)
+        act = load_policy(arguments.policy, pool, arguments.load)
         fps = arguments.fps or pool.spec.real_time_fps
         camera = None if any(name == "render_camera_id" for name, _ in arguments.options) else TRACK
         steps = arguments.steps or (STEPS if path else None)

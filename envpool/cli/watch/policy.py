@@ -11,12 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from envpool.errors import ConfigError
-from envpool.sampling.random_actions import random_actions_of
 from envpool.sampling.sampler import Sampler
-from envpool.tasks.spec import EnvSpec
 
 #: Takes the observations of all envs and returns their actions.
 Policy = Callable[[Any], Any]
@@ -47,15 +43,15 @@ def policy_of(arguments: argparse.Namespace) -> Policy | str:
     return load_policy(arguments.policy, None, arguments.load)
 
 
-def load_policy(text: str, spec: EnvSpec | None, saved: str | None = None) -> Policy:
+def load_policy(text: str, pool: Any, saved: str | None = None) -> Policy:
     """Return the policy that the argument ``--policy`` names.
 
     Parameters
     ----------
     text : str
         ``"random"``, or ``"FILE.py:function"``. The file can import modules from its folder.
-    spec : EnvSpec or None
-        Spec of the pool that the policy acts in, for random actions.
+    pool : EnvPool or None
+        The pool that the policy acts in, for random actions.
     saved : str, optional
         The argument ``--load``. With it, the function is called with `saved` and returns the policy; without it, the
         function is the policy.
@@ -76,8 +72,7 @@ def load_policy(text: str, spec: EnvSpec | None, saved: str | None = None) -> Po
     if text == "random":
         if saved is not None:
             raise ConfigError("--load needs a function that loads the file: pass --policy FILE.py:function as well")
-        assert spec is not None
-        return random_policy(spec)
+        return random_policy(pool)
     path, colon, name = text.rpartition(":")
     if not colon or not path.endswith(".py") or not name.isidentifier():
         raise ConfigError(f"--policy must be random or FILE.py:function, got {text!r}")
@@ -126,8 +121,7 @@ def traceback_shown(what: str, path: str) -> Iterator[None]:
         raise PolicyError(f"--policy: {what}: {type(error).__name__}, see above") from error
 
 
-def random_policy(spec: EnvSpec) -> Policy:
+def random_policy(pool: Any) -> Policy:
     """Return a policy that draws random actions, the same sequence in every run."""
-    actions, sampler = random_actions_of(spec), Sampler(0)
-    env_ids = np.arange(spec.config.num_envs, dtype=np.int32)
-    return lambda observations: actions.draw(sampler, env_ids)
+    sampler = Sampler(0)
+    return lambda observations: pool.sample_actions(sampler)

@@ -182,6 +182,40 @@ class Crowd:
         return define(native.crowd_definition(), fields, actions, options, max_num_players=config.places)
 
 
+class Turns:
+    """A game whose players move in turn; turns.c has its rules.
+
+    Options
+    -------
+    places : int
+        Number of players.
+    masks : {"none", "mover", "players"}
+        Whose legal moves are known.
+    groups : bool
+        If True, the last player is a group of its own.
+    """
+
+    options = MappingProxyType({"places": 3, "masks": "mover", "groups": False})
+
+    @staticmethod
+    def player_groups(config):
+        """Return the groups of players."""
+        last = config.places - 1
+        return [PlayerGroup("many", tuple(range(last))), PlayerGroup("last", (last,))] if config.groups else None
+
+    @staticmethod
+    def build(config):
+        """Return the capsule of this env definition."""
+        masks = choice("masks", config.masks, ("none", "mover", "players"))
+        fields = [Field("obs", np.int64, (-1, 4)), Field("info:current_player", np.int32, (), -1, config.places - 1)]
+        if masks:
+            fields.append(Field("info:legal_action_mask", np.bool_, ((), (7,), (-1, 7))[masks]))
+        actions = [Field("action", np.int32, (), 0, 6)]
+        options = struct.pack("2i", config.places, masks)
+        return define(native.turns_definition(), fields, actions, options, max_num_players=config.places, turns=True)
+
+
+envpool.register("Turns-v0", __name__, env="Turns")
 envpool.register("Crowd-v0", __name__, env="Crowd")
 envpool.register("Synthetic-v0", __name__, env="Synthetic")
 envpool.register("StaticSynthetic-v0", __name__, env="StaticSynthetic")

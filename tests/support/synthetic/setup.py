@@ -11,7 +11,7 @@ setup(
     ext_modules=[
         Extension(
             "_envpool_synthetic",
-            ["synthetic.c", "crowd.c"],
+            ["synthetic.c", "crowd.c", "turns.c"],
             include_dirs=[envpool.get_include()],
             extra_compile_args=[
                 "-O2",

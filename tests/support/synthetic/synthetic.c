@@ -360,6 +360,12 @@ static PyObject *new_crowd(PyObject *self, PyObject *unused) {
   return PyCapsule_New((void *)&crowd_definition, ENVPOOL_CAPSULE_NAME, NULL);
 }
 
+extern const envpool_env turns_definition;
+
+static PyObject *new_turns(PyObject *self, PyObject *unused) {
+  return PyCapsule_New((void *)&turns_definition, ENVPOOL_CAPSULE_NAME, NULL);
+}
+
 static PyObject *close_gate(PyObject *self, PyObject *unused) {
   __atomic_store_n(&gate_is_closed, 1, __ATOMIC_SEQ_CST);
   Py_RETURN_NONE;
@@ -390,6 +396,7 @@ static PyMethodDef methods[] = {
     {"definition", definition, METH_O, "definition(fused)\n\nThe template: pass it to envpool.native.define with fields, actions and config."},
     {"static_definition", static_definition, METH_NOARGS, "The env definition without options: flat, episodes of five steps, no cost."},
     {"crowd_definition", new_crowd, METH_NOARGS, "The template of the env with players, see crowd.c."},
+    {"turns_definition", new_turns, METH_NOARGS, "The template of the game whose players move in turn, see turns.c."},
     {"close_gate", close_gate, METH_NOARGS, "Makes envs wait, as the option `waits_in` says."},
     {"open_gate", open_gate, METH_NOARGS, "Lets them go on."},
     {"num_at_gate", num_at_gate, METH_NOARGS, "How many wait now."},
