@@ -234,7 +234,8 @@ cdef class BlockStore:
             columns += [("final:elapsed_step", np.int32, ()), ("final:mask", np.bool_, ())]
         self.core_columns = tuple(
             k for k in sorted(CORE_COLUMNS)
-            if k in REQUIRED_COLUMNS or (num_players and k in PLAYER_COLUMNS[:-1]) or CORE_COLUMNS[k][0] in optional
+            if k in REQUIRED_COLUMNS or CORE_COLUMNS[k][0] in optional
+            or (num_players and k in PLAYER_COLUMNS and k != EPISODE_PLAYER_RETURN)
         )
         columns += [(*CORE_COLUMNS[k], players if k in PLAYER_COLUMNS else ()) for k in self.core_columns]
         names = [f.name for f in fields if -1 in f.shape]
