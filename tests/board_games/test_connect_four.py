@@ -1,5 +1,7 @@
 """Connect four equals its rules in plain Python, and PettingZoo's connect_four_v3."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from pettingzoo.classic.connect_four.connect_four import raw_env
@@ -144,3 +146,11 @@ def test_frames_show_the_discs():
         assert frame[55, 65].tolist() == [204, 51, 51] and frame[5, 5].tolist() == [255, 255, 255]
         assert frame[0, 0].tolist() == [40, 80, 170]
         assert pool.metadata["render_fps"] == 2
+
+
+def test_the_page_quotes_the_source():
+    root = Path(__file__).parents[2]
+    source = (root / "envpool" / "board_games" / "connect_four.pyx").read_text()
+    section = (root / "docs" / "native_env.md").read_text().partition("### Turns\n")[2].partition("### Groups\n")[0]
+    quotes = [block.split("```")[0] for block in section.split("```pyx\n")[1:]]
+    assert len(quotes) == 3 and all(quote in source for quote in quotes)
