@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from traceback import extract_tb
+from pathlib import Path
+from sysconfig import get_paths
+from traceback import FrameSummary, extract_tb
 from typing import Any
 
 import gymnasium
@@ -17,7 +19,11 @@ from envpool.verify.oracle import Oracle
 
 INSTALL = install("verify")
 
-
+#: Folders of code that is not the user's: Python's, those of installed packages, and this package.
+INSTALLED = (
+    *{get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+    str(Path(__file__).parents[1]),
+)
 #: Errors that say that a package, or an environment of it, is missing.
 MISSING = (
     ImportError,
@@ -49,11 +55,18 @@ def needs_upstream() -> Iterator[None]:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the file, line and function that have raised an exception, and the code of the line if it is known."""
-    frame = extract_tb(error.__traceback__)[-1]
+    """Return the place that raised an exception and, if that is installed code, the user's line that called it."""
+    frames = extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith((*INSTALLED, "<"))]
+    place = f"at {described(frames[-1])}"
+    return place if not own or own[-1] is frames[-1] else f"{place}, called at {described(own[-1])}"
+
+
+def described(frame: FrameSummary) -> str:
+    """Return the file, line and function of a frame, and the code of the line if it is known."""
     file = frame.filename.rpartition("site-packages/")[2]
     code = f": {frame.line}" if frame.line else ""
-    return f"at {file}, line {frame.lineno}, in {frame.name}{code}"
+    return f"{file}, line {frame.lineno}, in {frame.name}{code}"
 
 
 def oracle_of(task_id: str) -> Oracle | None:

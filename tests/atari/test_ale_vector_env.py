@@ -158,7 +158,7 @@ def test_refused_values(options: dict[str, Any], text: str) -> None:
 
 def test_numbers_of_frames_count_on_across_games_and_states() -> None:
     """`frame_number` counts until the environment is seeded anew, and is part of saved states, as the strength is."""
-    options = {"continuous": True, "frame_number_info": True, **STICKY, "noop_max": 7}
+    options: dict[str, Any] = {"continuous": True, "frame_number_info": True, **STICKY, "noop_max": 7}
     rng = np.random.default_rng(1)
     with envpool.make_gymnasium("Breakout-v5", seed=3, **options) as pool:
         _, first = pool.reset()

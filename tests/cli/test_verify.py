@@ -373,6 +373,15 @@ def test_an_upstream_that_fails_in_a_step(error, monkeypatch, capsys):
     assert "CartPole-v1: equals" in out
 
 
+def test_an_upstream_that_fails_in_a_library(monkeypatch, capsys):
+    """The report names the line of the library, and the line of the user that called it."""
+    monkeypatch.setattr(Altered, "change", at(2, 0, lambda *args: np.reshape(np.zeros(3), (2, 2))))
+    assert main(["verify", TASK, "--steps", "3"]) == 2
+    out = " ".join(capsys.readouterr().out.split())
+    assert "(ValueError: cannot reshape array of size 3 into shape (2,2)), at numpy/" in out
+    assert f", called at {__file__}, line " in out and "np.reshape(np.zeros(3), (2, 2))" in out
+
+
 @pytest.mark.parametrize(("module", "task_id"), [("Box2D", "LunarLander-v3"), ("dm_control", "CheetahRun-v1")])
 def test_a_package_that_is_not_installed(module, task_id, tmp_path):
     (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError('No module named {module}', name='{module}')\n")
