@@ -9,10 +9,12 @@ import numpy as np
 
 from envpool._core.casts import as_action
 from envpool._support.text import shown
+from envpool.config.render_options import RenderOptions
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, nested, space_of_nest, to_space
 from envpool.errors import ActionError, ConfigError
 from envpool.native import Field
 from envpool.tasks.players import agent_names, group_spec, has_players
+from envpool.tasks.resolve import resolve
 from envpool.tasks.spec import EnvSpec
 
 #: Arrays of turn-based tasks: who moves next, and which moves are legal.
@@ -164,6 +166,20 @@ class Agents:
     def joined(self, actions: Mapping[tuple[str, ...], Any]) -> Any:
         """Return what `put` has filled in the form that the ``step`` of a pool takes: an array, or a dict by name."""
         return actions[()] if () in actions else {".".join(("action", *path)): v for path, v in actions.items()}
+
+
+def resolved(task_id: str, options: dict[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:
+    """Return the spec, with ``players="grid"``, and the render options of a task with players; see `resolve`.
+
+    Raises
+    ------
+    ConfigError
+        The task has one player.
+    """
+    spec, _ = resolve(task_id, "gymnasium", options)
+    if not spec.num_players:
+        raise ConfigError(f"{task_id} has one player, but this adapter needs agents: use a task with players")
+    return resolve(task_id, "gymnasium", options | {"players": "grid"})
 
 
 def space_of(parts: Sequence[Part]) -> Any:

@@ -11,12 +11,11 @@ import numpy as np
 
 from envpool._support.text import shown
 from envpool._support.window import can_show
-from envpool.adapters.agents import Agents
+from envpool.adapters.agents import Agents, resolved
 from envpool.errors import ActionError, ConfigError, EnvIdError
 from envpool.gymnasium_api.single_env import POOL_OPTIONS
 from envpool.pools.classes import open_pool
 from envpool.pools.recovery import EXPLAINED, explain, start_over
-from envpool.tasks.resolve import resolve
 
 
 class OneEnv:
@@ -45,12 +44,7 @@ class OneEnv:
                     "or use envpool.make_gymnasium"
                 )
         given = {"num_envs": 1, "autoreset_mode": "disabled", "render_mode": render_mode, "seed": seed} | options
-        spec, render = resolve(task_id, "gymnasium", given)
-        if not spec.num_players:
-            raise ConfigError(
-                f"{spec.task_id} has one player, but this adapter needs agents: use gymnasium.make or make_vec"
-            )
-        spec, render = resolve(task_id, "gymnasium", given | {"players": "grid"})
+        spec, render = resolved(task_id, given)
         self._agents = Agents(spec)
         self.pool = cast(Any, open_pool(spec, render))
         self.possible_agents = list(self._agents.names)

@@ -1,5 +1,6 @@
 """The vector environments of Tianshou 2, for Python environments and for pools; Tianshou itself is not needed."""
 
+from envpool.adapters.tianshou.agents import MultiAgentVectorEnv
 from envpool.adapters.tianshou.base import BaseVectorEnv
 from envpool.adapters.tianshou.pools import VectorEnv
 from envpool.adapters.tianshou.ray_worker import RayEnvWorker
@@ -11,6 +12,7 @@ __all__ = [
     "DummyEnvWorker",
     "DummyVectorEnv",
     "EnvWorker",
+    "MultiAgentVectorEnv",
     "RayEnvWorker",
     "RayVectorEnv",
     "ShmemVectorEnv",
