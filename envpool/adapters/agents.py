@@ -12,13 +12,17 @@ from envpool._support.text import shown
 from envpool.config.render_options import RenderOptions
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, nested, space_of_nest, to_space
 from envpool.errors import ActionError, ConfigError
-from envpool.native import Field
-from envpool.tasks.players import agent_names, group_spec, has_players
+from envpool.native import Field, PlayerGroup
+from envpool.tasks.players import ALL, group_spec, has_players
 from envpool.tasks.resolve import resolve
 from envpool.tasks.spec import EnvSpec
 
 #: Arrays of turn-based tasks: who moves next, and which moves are legal.
 MOVER, LEGAL = "info:current_player", "info:legal_action_mask"
+
+
+#: Options of pools that replace agents by opponents.
+OF_OPPONENTS = ("controlled", "opponents")
 
 
 class Part(NamedTuple):
@@ -166,6 +170,12 @@ class Agents:
     def joined(self, actions: Mapping[tuple[str, ...], Any]) -> Any:
         """Return what `put` has filled in the form that the ``step`` of a pool takes: an array, or a dict by name."""
         return actions[()] if () in actions else {".".join(("action", *path)): v for path, v in actions.items()}
+
+
+def agent_names(groups: Sequence[PlayerGroup]) -> list[str]:
+    """Return the names of agents in the order of the players: ``"adversary_0"`` is the first of its group."""
+    named = {p: f"{'agent' if g.name == ALL else g.name}_{k}" for g in groups for k, p in enumerate(g.players)}
+    return [named[player] for player in sorted(named)]
 
 
 def resolved(task_id: str, options: dict[str, Any]) -> tuple[EnvSpec, RenderOptions | None]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from envpool._support.text import shown
 from envpool._support.window import can_show
-from envpool.adapters.agents import Agents, resolved
+from envpool.adapters.agents import OF_OPPONENTS, Agents, resolved
 from envpool.errors import ActionError, ConfigError, EnvIdError
 from envpool.gymnasium_api.single_env import POOL_OPTIONS
 from envpool.pools.classes import open_pool
@@ -37,7 +37,7 @@ class OneEnv:
     metadata: dict[str, Any]
 
     def _open(self, task_id: str, render_mode: Any, seed: int | None, options: dict[str, Any]) -> None:
-        for name in (*POOL_OPTIONS, "players"):
+        for name in (*POOL_OPTIONS, "players", *OF_OPPONENTS):
             if name in options:
                 raise ConfigError(
                     f"{name} is an option of pools, but this is a single environment with agents: leave it out, "

@@ -16,8 +16,6 @@ from envpool.native import Field, PlayerGroup
 
 #: Name of the group of all players, unless the environment names groups.
 ALL = "agents"
-#: Begins the names of its members.
-AGENT = "agent"
 #: Keys of dicts of actions, which no group can have as its name.
 RESERVED = ("env_id", "players", "action")
 
@@ -104,12 +102,6 @@ def check_groups(groups: Sequence[PlayerGroup] | None, about: Description) -> tu
                     f"a field with players, {whole}, got {shape}"
                 )
     return chosen
-
-
-def agent_names(groups: Sequence[PlayerGroup]) -> list[str]:
-    """Return the names of agents in the order of the players: ``"adversary_0"`` is the first of its group."""
-    named = {p: f"{AGENT if g.name == ALL else g.name}_{k}" for g in groups for k, p in enumerate(g.players)}
-    return [named[player] for player in sorted(named)]
 
 
 def check_controlled(spec: Any, options: Mapping[str, Any]) -> tuple[int, ...] | Literal["alternate"] | None:

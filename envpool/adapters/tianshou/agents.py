@@ -8,7 +8,7 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
-from envpool.adapters.agents import Agents, resolved
+from envpool.adapters.agents import OF_OPPONENTS, Agents, resolved
 from envpool.adapters.sub_env import SubEnv
 from envpool.adapters.tianshou.base import BaseVectorEnv, objects
 from envpool.adapters.tianshou.pools import PoolWorker, one
@@ -31,7 +31,8 @@ class MultiAgentVectorEnv(BaseVectorEnv):
     num_envs : int
         Number of environments.
     **options
-        Further options of ``envpool.make``, except ``players``, ``autoreset_mode`` and ``batch_size``.
+        Further options of ``envpool.make``, except ``players``, ``autoreset_mode``, ``batch_size``,
+        ``controlled`` and ``opponents``.
 
     Attributes
     ----------
@@ -55,9 +56,9 @@ class MultiAgentVectorEnv(BaseVectorEnv):
     """
 
     def __init__(self, task_id: str, num_envs: int = 1, **options: Any):
-        for name in ("players", "autoreset_mode", "batch_size"):
+        for name in ("players", "autoreset_mode", "batch_size", *OF_OPPONENTS):
             if name in options:
-                raise ConfigError(f"{name} is set by MultiAgentVectorEnv: leave it out")
+                raise ConfigError(f"MultiAgentVectorEnv does not have the option {name}: leave it out")
         spec, render = resolved(task_id, {"num_envs": num_envs, "autoreset_mode": "disabled"} | options)
         self._seats = Agents(spec)
         self.agents, self.agent_idx = self._seats.names, self._seats.numbers

@@ -198,7 +198,7 @@ def test_on_policy_algorithms():
 
 def test_what_is_refused():
     for name in ("players", "autoreset_mode", "batch_size"):
-        with pytest.raises(ConfigError, match=f"{name} is set by MultiAgentVectorEnv"):
+        with pytest.raises(ConfigError, match=f"does not have the option {name}"):
             MultiAgentVectorEnv("MPE/simple_spread-v3", **{name: 1})
     with pytest.raises(ConfigError, match=r"the agents of MPE/simple_tag-v3 must have equal spaces.*SuperSuit"):
         MultiAgentVectorEnv("MPE/simple_tag-v3")
