@@ -6,8 +6,10 @@ from libc.stdint cimport int64_t
 
 from envpool._core.structs cimport Block
 
+cdef extern from "envpool/_core/pages.h":
+    const size_t PAGE "EP_PAGE"
+
 cdef enum:
-    PAGE = 4096
     HUGE_PAGE = 2 << 20
     MAPPED = 64 << 10   # least size of memory that is mapped, and so of a block that has a mapping of its own
     HUGE = 4 << 20      # least size of memory in which huge pages are asked for, as NumPy does for its arrays

@@ -528,7 +528,7 @@ cdef class BlockStore:
             ended += words[r] != 0
         for i in range(self.num_final):
             row_bytes += self.columns[i].row_bytes
-        page = HUGE_PAGE if self.block_bytes >= HUGE else 10 * PAGE     # a page fault costs as much as clearing that
+        page = HUGE_PAGE if self.block_bytes >= HUGE else 40 << 10  # a page fault costs as much as clearing that
         touched = ended * round_up(row_bytes + 1, page)
         if touched < final and madvise(<char*>block + self.final_from, memory.size - self.final_from,
                                        memory.clearing) == 0:

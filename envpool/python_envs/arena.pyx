@@ -18,9 +18,11 @@ from posix.mman cimport (
 
 from envpool._support.descriptors import high_descriptor, map_file
 
+cdef extern from "envpool/_core/pages.h":
+    const int64_t PAGE "EP_PAGE"
+
 cdef enum:
     LINE = 64                   # bytes of a cache line
-    PAGE = 4096
     REPORT = 7                  # bytes of a player in a report, see copy_report
 
 

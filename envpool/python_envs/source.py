@@ -271,7 +271,8 @@ class EnvSource:
     def window(self) -> int:
         """Return the bytes that an environment in another process has for what it pickles, such as its info."""
         height, width = self.frame_size or (0, 0)
-        return max(1 << 20, (3 * height * width + 8191) // 4096 * 4096)
+        pages = 64 << 10  # of the largest size that kernels have
+        return max(1 << 20, (3 * height * width + 4096 + pages - 1) // pages * pages)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_first": None, "_live": None, "error": None}

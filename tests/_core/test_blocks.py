@@ -273,7 +273,7 @@ from tests.support import plugin
 
 with plugin.make(num_envs=64, items=50_000, episode_length=0) as pool:   # a batch is 26 MB
     held, step = [pool.reset()], 0
-    now = int(open("/proc/self/statm").read().split()[0]) * 4096
+    now = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + 200_000_000, resource.getrlimit(resource.RLIMIT_AS)[1]))
     try:
         while True:

@@ -1,6 +1,7 @@
 """Batches in memory that worker processes share: rows are written in place, and arrays never change afterwards."""
 
 import os
+import platform
 
 import numpy as np
 import pytest
@@ -18,14 +19,20 @@ def pool_of(env=LargeEnv, num_envs=4, **options):
     return envpool.make_python(env, num_envs, **{"workers": "process", "num_threads": 2} | options)
 
 
-def is_shared(array):
-    """Return whether an array lies in the memory that a pool shares with its workers."""
+def mapping_of(array):
+    """Return the line of /proc/self/maps with the memory of an array."""
     with open("/proc/self/maps") as maps:
         for line in maps:
             first, last = (int(x, 16) for x in line.split()[0].split("-"))
             if first <= array.ctypes.data < last:
-                return "memfd:envpool" in line and line.split()[1].endswith("s")
-    return False
+                return line
+    raise AssertionError(f"nothing is mapped at {array.ctypes.data:x}")
+
+
+def is_shared(array):
+    """Return whether an array lies in the memory that a pool shares with its workers."""
+    line = mapping_of(array)
+    return "memfd:envpool" in line and line.split()[1].endswith("s")
 
 
 def pages(pool):
@@ -48,6 +55,16 @@ def test_large_rows_are_written_into_the_batch():
         assert not is_shared(is_async.recv()[0])
     with envpool.make_python(LargeEnv, 4) as inline:
         assert not is_shared(inline.reset()[0])
+
+
+def test_blocks_begin_where_every_kernel_for_this_processor_can_map_them():
+    page = {"x86_64": 4 << 10}.get(platform.machine(), 64 << 10)  # the largest that kernels have
+    with pool_of() as pool:
+        first, second = pool.reset()[0], pool.step(ACTIONS)[0]
+        addresses, _, offset = mapping_of(first).split()[:3]
+        assert int(addresses.split("-")[0], 16) % page == 0
+        assert int(offset, 16) % page == 0
+        assert (second.ctypes.data - first.ctypes.data) % page == 0
 
 
 @pytest.mark.parametrize("options", [{}, {"autoreset_mode": "same_step"}, {"normalize_obs": True}, {"clip_obs": 0.5}])
