@@ -34,7 +34,9 @@ def parse_args(argv=None):
     add, default = parser.add_argument, " (default: %(default)s)"
     add("--seed", type=natural, default=1, help="seed of the network, the sampling and the pools" + default)
     add("--num-envs", type=positive, default=128, help="games that are played at once" + default)
-    add("--num-steps", type=positive, default=32, help="moves of the learner in each game between two updates" + default)
+    add(
+        "--num-steps", type=positive, default=32, help="moves of the learner in each game between two updates" + default
+    )
     add("--updates", type=positive, default=300, help="number of updates" + default)
     add("--learning-rate", type=positive_number, default=1e-3, help="Adam's step size; falls to 0" + default)
     add("--gamma", type=share, default=0.99, help="discount" + default)
@@ -62,7 +64,7 @@ def random_moves(rng):
 
 
 def drop(boards):
-    """Return the boards (..., 7, 6, 7) after a disc of the player to move in each column, and which moves are legal.
+    """Return the boards (..., 7, 6, 7) after a disc of the player to move in each column, and what is legal.
 
     Boards are int8 (..., 6, 7): 1 for the discs of the player to move, -1 for those of the other one, the top row first.
     """
@@ -83,7 +85,7 @@ def wins(boards):
 
 
 def minimax(rng):
-    """Return an opponent that searches two moves deep: it wins if it can, and leaves no win if it can; else any move."""
+    """Return an opponent that searches two moves deep: it wins if it can, else leaves no win if it can."""
 
     def act(obs, info):
         boards = obs[..., 0] - obs[..., 1]
@@ -183,7 +185,7 @@ def update(args, agent, optimizer, data, last_value, sampler):
 
 
 def score(policy, opponent, games, seed):
-    """Return the mean score of a policy against an opponent: 1 for a win, 0.5 for a draw; half of the games it begins."""
+    """Return the mean score of a policy against an opponent: 1 for a win, 0.5 for a draw; it begins half of them."""
     num_envs = (games + 1) // 2
     points, left = [], np.full(num_envs, 2)  # one game in each seat
     with envpool.make_gymnasium(
@@ -216,7 +218,9 @@ def train(args):
                 steps.append(k * args.num_steps * args.num_envs)
                 for name, opponent in rules.items():
                     scores[name].append(score(agent.policy(), opponent, args.games, args.seed))
-                print(f"{steps[-1]} moves: " + ", ".join(f"{name} {s[-1]:.3f}" for name, s in scores.items()), flush=True)
+                print(
+                    f"{steps[-1]} moves: " + ", ".join(f"{name} {s[-1]:.3f}" for name, s in scores.items()), flush=True
+                )
             if k == args.updates:
                 break
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - k / args.updates)
