@@ -66,7 +66,7 @@ def random_moves(rng):
 def drop(boards):
     """Return the boards (..., 7, 6, 7) after a disc of the player to move in each column, and what is legal.
 
-    Boards are int8 (..., 6, 7): 1 for the discs of the player to move, -1 for those of the other one, the top row first.
+    Boards are int8 (..., 6, 7): 1 for the discs of the player to move, -1 for the other one's, the top row first.
     """
     height = (boards == 0).sum(-2)  # free cells of each column
     lands = np.arange(6)[:, None] == height[..., None, :] - 1  # (..., 6, 7): where a disc in each column comes to rest
