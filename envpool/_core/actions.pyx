@@ -693,7 +693,7 @@ cdef class ActionTable:
             for group in self.groups:
                 own = action[group.name]
                 if isinstance(own, dict):
-                    inner = flatten({"action": own})
+                    inner = flatten({"action": own}) | flatten(own)
                     if field.name not in inner:
                         raise ActionError(f"action of group {group.name!r} needs the key {field.name!r}")
                     own = inner[field.name]

@@ -171,6 +171,14 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
+def single(nest: Any) -> Any:
+    """Return the leaf of a nest that has only one, else the nest."""
+    inner = nest
+    while isinstance(inner, dict) and len(inner) == 1:
+        inner = next(iter(inner.values()))
+    return nest if isinstance(inner, dict) else inner
+
+
 def dict_space(nest: Mapping[str, Any], spaces: Any) -> Any:
     """Return nested Dict spaces for a nested dict of spaces."""
     return spaces.Dict({k: dict_space(v, spaces) if isinstance(v, dict) else v for k, v in nest.items()})

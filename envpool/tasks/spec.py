@@ -375,7 +375,8 @@ class EnvSpec:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
         if self.config.players in ("grid", "dict"):
             shown = [f for f in self._description.fields if f.name.startswith("obs")]
-            return spaces.space_of_nest(self._players_nest(shown, "obs", partial(space_leaf, module)), module)
+            nest = self._players_nest(shown, "obs", partial(space_leaf, module))
+            return spaces.space_of_nest(spaces.single(nest) if self.config.players == "grid" else nest, module)
         own = self.definition.spaces(self.common_config)
         if own is not None:
             return own[0]
@@ -391,7 +392,7 @@ class EnvSpec:
         """Return the action space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
         if self.config.players in ("grid", "dict"):
             nest = self._players_nest(self._description.actions, "action", partial(space_leaf, module))
-            return spaces.space_of_nest(nest, module)
+            return spaces.space_of_nest(spaces.single(nest) if self.config.players == "grid" else nest, module)
         own = self.definition.spaces(self.common_config)
         if own is not None:
             return own[1]
@@ -423,7 +424,8 @@ class EnvSpec:
                     made = leaf_of(leaf(f.name), group_spec(f, count, group), True)
                 else:
                     made = leaf_of(leaf(f.name), ArraySpec(f.dtype, f.shape, f.low, f.high), False)
-                flat[f.name[len(prefix) + 1 :]] = made
+                # An action may have any name, for instance EnvPool's "players.action".
+                flat[f.name[len(prefix) + 1 :] if f.name.startswith(prefix) else f.name] = made
             return flat[""] if list(flat) == [""] else spaces.nested(flat)
 
         if self.config.players == "grid":

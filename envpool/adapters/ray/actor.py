@@ -129,8 +129,8 @@ class PoolActor:
             result = without_texts(result)
         info = result[-1]
         info["env_id"] = info["env_id"] + np.int32(self.first)
-        if "players" in info:
-            info["players"] = {"env_id": info["players"]["env_id"] + np.int32(self.first)}
+        if "env_id" in info.get("players", ()):
+            info["players"] = info["players"] | {"env_id": info["players"]["env_id"] + np.int32(self.first)}
         return None, result if request is None else self._memory.write(result, request)
 
     def fail(self, ids: Any, text: str | None, acting: Any) -> Outcome:
@@ -151,8 +151,8 @@ class PoolActor:
             obs, reward, terminated, truncated, info = other.step(other.sample_actions(0))
         ids = np.asarray(ids, np.int32) + np.int32(self.first)
         owners: dict[str, Any] = {"env_id": ids}
-        if "players" in info:
-            owners["players"] = {"env_id": ids[info["players"]["env_id"]]}
+        if "env_id" in info.get("players", ()):
+            owners["players"] = blank(info["players"]) | {"env_id": ids[info["players"]["env_id"]]}
         else:
             owners |= {"player_mask": acting, "player_truncated": acting}
         errors = {} if text is None else error_entries(text, len(ids))

@@ -10,6 +10,7 @@ import dm_env
 from envpool._core.results import RowsOf
 from envpool.config.spaces import named
 from envpool.pools.pool import EnvPool
+from envpool.pools.styles import tree
 from envpool.pools.styles.style import Style
 from envpool.tasks.statistics import PARTS, PLAYER_PART
 
@@ -46,8 +47,9 @@ class DMStyle(Style):
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(), which are equal; see `Style.forms`."""
         obs = self.arrays_of(names, "obs")
-        state = self.row_ids() | self.player_ends() | (obs if isinstance(obs, dict) else {"obs": obs})
-        state |= self.info(names, "info")
+        state = self.row_ids() | self.player_ends()
+        state = tree.merged(state, obs if isinstance(obs, dict) else {"obs": obs})
+        state = tree.merged(state, self.info(names, "info"))
         if self.is_same_step:
             final = self.arrays_of(names, "final:obs")
             state["final"] = (

@@ -43,7 +43,7 @@ class GymnasiumStyle(Style):
 
     def info(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the nest of info."""
-        nest: dict[str, Any] = self.row_ids() | self.arrays_of(names, "info") | {"elapsed_step": "elapsed_step"}
+        nest = tree.merged(self.row_ids(), self.arrays_of(names, "info")) | {"elapsed_step": "elapsed_step"}
         if self.is_same_step:
             nest |= {
                 "final_obs": self.observation(names, "final:"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from envpool.config.spaces import nested
+from envpool.config.spaces import nested, single
 
 
 def observation(names: Sequence[str], prefix: str = "") -> Any:
@@ -24,6 +24,15 @@ def env_ids() -> dict[str, Any]:
     return {"env_id": "env_id", "players": {"env_id": "env_id"}}
 
 
+def merged(nest: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of two nests; dicts under one key are merged: arrays may be called ``info:players.x``."""
+    out = dict(nest)
+    for key, value in other.items():
+        both = isinstance(value, dict) and isinstance(out.get(key), dict)
+        out[key] = merged(out[key], value) if both else value
+    return out
+
+
 def renamed(nest: Any, names: Mapping[str, str]) -> Any:
     """Return a nest with the values of `names` in place of its leaves."""
     return {k: renamed(v, names) for k, v in nest.items()} if isinstance(nest, dict) else names[nest]
@@ -35,11 +44,3 @@ def subtree(names: Sequence[str], prefix: str) -> Any:
         return names[names.index(prefix)]
     start = prefix + ":"
     return nested({n[len(start) :]: n for n in names if n.startswith(start)})
-
-
-def single(nest: Any) -> Any:
-    """Return the leaf of a nest that has only one, else the nest."""
-    inner = nest
-    while isinstance(inner, dict) and len(inner) == 1:
-        inner = next(iter(inner.values()))
-    return nest if isinstance(inner, dict) else inner

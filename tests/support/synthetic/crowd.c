@@ -186,6 +186,13 @@ static int copy_state(void *state, const envpool_copies *copies) {
   return 0;
 }
 
+static int step_nothing(void *state, const envpool_batch *b) {
+  for (int32_t i = 0; i < b->n; i++) b->terminated[i] = 0;
+  return 0;
+}
+
+static void write_nothing(void *state, const envpool_rows *rows) {}
+
 static const double zero = 0, most = 15;
 static const envpool_field any_field = {.name = "obs", .dtype = ENVPOOL_INT64, .ndim = 2, .shape = {-1, OBS}};
 static const envpool_field any_action = {
@@ -210,4 +217,21 @@ const envpool_env crowd_definition = {
     .get_state = get_state,
     .set_state = set_state,
     .copy_state = copy_state,
+};
+
+/* A template for any table of fields: all of its players are always there, and nothing is written. */
+const envpool_env silent_definition = {
+    .abi_version = ENVPOOL_ABI_VERSION,
+    .struct_size = sizeof(envpool_env),
+    .name = "Silent",
+    .field_size = sizeof(envpool_field),
+    .num_fields = 1,
+    .num_actions = 1,
+    .fields = &any_field,
+    .actions = &any_action,
+    .create = create,
+    .destroy = destroy,
+    .seed_many = seed_many,
+    .step_many = step_nothing,
+    .write_many = write_nothing,
 };

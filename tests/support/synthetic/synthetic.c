@@ -354,7 +354,7 @@ static PyObject *static_definition(PyObject *self, PyObject *unused) {
   return PyCapsule_New((void *)&STATIC, ENVPOOL_CAPSULE_NAME, NULL);
 }
 
-extern const envpool_env crowd_definition;
+extern const envpool_env crowd_definition, silent_definition;
 
 static PyObject *new_crowd(PyObject *self, PyObject *unused) {
   return PyCapsule_New((void *)&crowd_definition, ENVPOOL_CAPSULE_NAME, NULL);
@@ -364,6 +364,10 @@ extern const envpool_env turns_definition;
 
 static PyObject *new_turns(PyObject *self, PyObject *unused) {
   return PyCapsule_New((void *)&turns_definition, ENVPOOL_CAPSULE_NAME, NULL);
+}
+
+static PyObject *new_silent(PyObject *self, PyObject *unused) {
+  return PyCapsule_New((void *)&silent_definition, ENVPOOL_CAPSULE_NAME, NULL);
 }
 
 static PyObject *close_gate(PyObject *self, PyObject *unused) {
@@ -397,6 +401,7 @@ static PyMethodDef methods[] = {
     {"static_definition", static_definition, METH_NOARGS, "The env definition without options: flat, episodes of five steps, no cost."},
     {"crowd_definition", new_crowd, METH_NOARGS, "The template of the env with players, see crowd.c."},
     {"turns_definition", new_turns, METH_NOARGS, "The template of the game whose players move in turn, see turns.c."},
+    {"silent_definition", new_silent, METH_NOARGS, "The template of an env with players that writes nothing, see crowd.c."},
     {"close_gate", close_gate, METH_NOARGS, "Makes envs wait, as the option `waits_in` says."},
     {"open_gate", open_gate, METH_NOARGS, "Lets them go on."},
     {"num_at_gate", num_at_gate, METH_NOARGS, "How many wait now."},
