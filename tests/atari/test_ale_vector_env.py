@@ -16,6 +16,7 @@ from ale_py.vector_env import AtariVectorEnv
 import envpool
 from envpool.errors import ConfigError
 from tests.atari.cases import id_of
+from tests.atari.oracle import Game
 
 #: The names of ale_py for our options; the others are equal.
 THEIRS = {"gray_scale": "grayscale", "frame_skip": "frameskip", "reward_clip": "reward_clipping"}
@@ -177,3 +178,18 @@ def test_numbers_of_frames_count_on_across_games_and_states() -> None:
                 assert np.array_equal(one[-1][key], other[-1][key])
         _, again = pool.reset(seed=3)
         assert again["frame_number"] == first["frame_number"]
+
+
+@pytest.mark.parametrize(("task_id", "mode"), [("SpaceInvaders-v5", 15), ("BankHeist-v5", 28)])
+def test_frames_that_select_a_mode_are_counted(task_id: str, mode: int) -> None:
+    """As in ALE, which counts those in which it presses SELECT, but none of the other frames of a reset."""
+    with envpool.make_gymnasium(task_id, mode=mode, frame_number_info=True, seed=3) as pool:
+        game = Game(pool.spec.config._asdict(), 3)
+        for _ in range(3):
+            pool.reset()
+            game.reset()
+            info = pool.step([1])[-1]
+            game.step(1)
+            expected = game.values()
+            for key in ("frame_number", "episode_frame_number"):
+                assert info[key] == expected[f"info:{key}"]
