@@ -25,7 +25,8 @@ TASK = "ConnectFour-v0"
 MOVES = 7
 #: Older networks that are kept as opponents, and the number of updates between two of them.
 LEAGUE, LEAGUE_EVERY = 20, 5
-PASSES, MINIBATCHES, CLIP, VALUE_COEF, MAX_GRAD_NORM = 3, 4, 0.2, 0.5, 0.5
+RANDOM_MOVES = 0.2  # share of the moves of these opponents
+PASSES, MINIBATCHES, CLIP, VALUE_COEF, MAX_GRAD_NORM = 3, 16, 0.2, 0.5, 0.5
 
 
 def parse_args(argv=None):
@@ -132,6 +133,16 @@ class Agent(nn.Module):
 
         return act
 
+    def opponent(self, sampler, rng):
+        """Return a copy of the network as an opponent, some of whose moves are random, so that games differ."""
+        policy = copy.deepcopy(self).policy(sampler)
+
+        def act(obs, info):
+            is_random = rng.random(len(obs)) < RANDOM_MOVES
+            return np.where(is_random, choose(info["legal_action_mask"], rng), policy(obs, info))
+
+        return act
+
 
 class Data:
     """The transitions between two updates: arrays (T, N, ...)."""
@@ -207,11 +218,11 @@ def train(args):
     agent, data = Agent(args.hidden), Data(args.num_steps, args.num_envs)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     rules = {"random moves": random_moves(rng), "minimax, two moves deep": minimax(rng)}
-    league, steps, scores = [copy.deepcopy(agent)], [], {name: [] for name in rules}
+    league, steps, scores = [agent.opponent(sampler, rng)], [], {name: [] for name in rules}
     with envpool.make_gymnasium(
         TASK, num_envs=args.num_envs, seed=args.seed, controlled="alternate", autoreset_mode="same_step"
     ) as env:
-        env.opponents = league[0].policy(sampler)
+        env.opponents = league[0]
         result = env.reset()
         for k in range(args.updates + 1):
             if k % args.evaluate_every == 0 or k == args.updates:
@@ -227,11 +238,11 @@ def train(args):
             result = data.collect(env, agent, sampler, result)
             _, last_value = agent.evaluate(result[0], result[1]["legal_action_mask"])
             update(args, agent, optimizer, data, last_value, sampler)
+            env.opponents = agent.opponent(sampler, rng)
             if k % LEAGUE_EVERY == 0:
-                league = [*league[-LEAGUE:], copy.deepcopy(agent)]
-            is_last = rng.random() < 0.5
-            chosen = copy.deepcopy(agent) if is_last else league[rng.integers(len(league))]
-            env.opponents = chosen.policy(sampler)
+                league = [*league[-LEAGUE:], env.opponents]
+            if rng.random() < 0.5:
+                env.opponents = league[rng.integers(len(league))]
     return steps, scores
 
 

@@ -12,7 +12,7 @@ from tests.support.tasks import task_params
 STEPS = 16
 #: Tasks in which nothing is random: one level, and no chance in its rules.
 WITHOUT_CHANCE = re.compile(
-    "MiniGrid-(DistShift|Empty-[0-9]).*|(tabular/)?CliffWalking-v[01]|"
+    "ConnectFour-v0|MiniGrid-(DistShift|Empty-[0-9]).*|(tabular/)?CliffWalking-v[01]|"
     "(Caveflyer|Climber|Coinrun|Heist|Jumper|Leaper|Maze|Ninja)Exploration-v0"
 )
 

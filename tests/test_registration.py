@@ -547,6 +547,7 @@ PUBLIC = {
         "num_outstanding",
         "is_closed",
         "normalization",
+        "opponents",
     ),
 }
 

@@ -145,7 +145,7 @@ def test_frames_show_the_discs():
         assert frame[55, 5].tolist() == [204, 51, 51] and frame[45, 5].tolist() == [240, 200, 40]
         assert frame[55, 65].tolist() == [204, 51, 51] and frame[5, 5].tolist() == [255, 255, 255]
         assert frame[0, 0].tolist() == [40, 80, 170]
-        assert pool.metadata["render_fps"] == 2
+        assert pool.metadata["render_fps"] == raw_env.metadata["render_fps"] == 2
 
 
 def test_the_page_quotes_the_source():

@@ -14,8 +14,8 @@ from tests.mujoco.declared.models import ARM
 
 #: Families whose upstream environments name no frame rate.
 WITHOUT = {"minatar", "mujoco.dmc", "procgen", "rlib", "vizdoom"}
-#: Tasks of other families that have no upstream environment.
-OWN = {"Catch-v0", "NChain-v0"}
+#: Tasks of other families that have no upstream environment in gymnasium's form.
+OWN = {"Catch-v0", "ConnectFour-v0", "NChain-v0"}
 
 
 def cases() -> list[Any]:
