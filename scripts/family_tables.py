@@ -71,6 +71,8 @@ def options(folder: str) -> str:
         [", ".join(f"`{name}`" for name, _ in shared), joined(shared), envs, described(text)]
         for (envs, text), shared in rows.items()
     ]
+    if not cells:
+        return "The tasks have only [the options of every task](options.md)."
     if all(row[2] == "all" for row in cells):
         return table(("option", "default", "meaning"), ([*row[:2], row[3]] for row in cells))
     return table(("option", "default", "environments", "meaning"), cells)
