@@ -196,7 +196,12 @@ class AECEnv(ZooEnv, pettingzoo.AECEnv):
         if agent in self._cumulative_rewards:
             self._cumulative_rewards[agent] = 0.0
         self._accumulate_rewards()
-        self._deads_step_first()
+        if self._movers:
+            self._deads_step_first()
+        elif self._agents.is_turn_based:  # the last steps of a game go round, as the moves do
+            order = self.possible_agents
+            after = order.index(agent) + 1
+            self.agent_selection = next(name for name in order[after:] + order[:after] if name in self.agents)
 
     def _advance(self, actions: dict[str, Any]) -> None:
         """Step the environment with the actions of all agents that move, and note the results."""
