@@ -139,11 +139,13 @@ class MultiAgentVectorEnv(BaseVectorEnv):
         if "player_terminated" in info:
             is_out = info["player_terminated"][row] | info["player_truncated"][row]
             out = [p for p in present if is_out[p]]
+        mover = self._seats.mover(info, row) if self._seats.is_turn_based else -1
         if self._seats.is_turn_based:
-            mover = self._seats.mover(info, row)
             self._movers[i] = [mover] if mover >= 0 and not out else []
         else:
             self._movers[i] = [p for p in present if p not in out]
+        if self._seats.is_turn_based and mover < 0:  # as `AECEnv`: the one after the last mover
+            out.sort(key=lambda p: p <= self._selected[i])
         self._selected[i] = (out or self._movers[i])[0]
 
     def _observation(self, i: int) -> dict[str, Any]:
