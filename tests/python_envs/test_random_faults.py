@@ -37,15 +37,49 @@ class WithLargeRows(Lost, LargeEnv):
     pass
 
 
+class Team:
+    """The same environment for two agents of PettingZoo's form, who see the same; the first one acts."""
+
+    possible_agents = ("first_0", "second_0")
+
+    def __init__(self):
+        self.env = Env()
+
+    def observation_space(self, agent):
+        return self.env.observation_space
+
+    def action_space(self, agent):
+        return self.env.action_space
+
+    def of_all(self, value):
+        return dict.fromkeys(self.agents, value)
+
+    def reset(self, seed=None, options=None):
+        self.agents = list(self.possible_agents)
+        obs, info = self.env.reset(seed=seed)
+        return self.of_all(obs), self.of_all(info)
+
+    def step(self, actions):
+        results = tuple(map(self.of_all, self.env.step(actions["first_0"])))
+        if results[2]["first_0"] or results[3]["first_0"]:
+            self.agents = []
+        return results
+
+
+#: What an environment for one player is for several ones.
+ALONE = {Team: Env}
+
+
 class Reference:
     """What an environment that is not hit returns."""
 
     def __init__(self, env, seed):
-        self.env = env()
+        self.env = ALONE.get(env, env)()
         self.row, self.is_over = self.env.reset(seed=seed)[0], False
 
     def check(self, obs, terminated, truncated):
-        assert np.array_equal(obs, self.row) and terminated == self.is_over and not truncated
+        rows = obs if obs.ndim > self.row.ndim else [obs]
+        assert all(np.array_equal(row, self.row) for row in rows) and terminated == self.is_over and not truncated
 
     def step(self):
         if self.is_over:
@@ -95,6 +129,7 @@ def run(method, batch_size, steps, faults, env=Env):
         start_method=method,
         on_error="restart",
         step_timeout=1.0,
+        players="grid" if env in ALONE else None,
     ) as pool:
         pool.async_reset()
         step = 0
@@ -114,6 +149,9 @@ def run(method, batch_size, steps, faults, env=Env):
                 else:
                     references[i].check(obs[row], terminated[row], truncated[row])
                     references[i].step()
+            if env in ALONE:
+                assert info["player_mask"][~failed].all()
+                actions = np.stack([actions, actions], 1)
             pool.send(actions, info["env_id"])
             del obs
             if len(kept) > 8:
@@ -130,7 +168,9 @@ def run(method, batch_size, steps, faults, env=Env):
     assert resources() == before
 
 
-@pytest.mark.parametrize(("batch_size", "env"), [(NUM_ENVS, Env), (3, Env), (NUM_ENVS, WithLargeRows)])
+@pytest.mark.parametrize(
+    ("batch_size", "env"), [(NUM_ENVS, Env), (3, Env), (NUM_ENVS, WithLargeRows), (NUM_ENVS, Team), (3, Team)]
+)
 def test_some_faults(batch_size, env):
     run("fork", batch_size, 30, SOME, env)
 
@@ -144,8 +184,9 @@ def test_a_thousand_steps_with_faults(method, batch_size):
 
 
 @pytest.mark.slow
-def test_a_thousand_steps_with_faults_and_large_rows():
-    run("fork", NUM_ENVS, 1000, ALL, WithLargeRows)
+@pytest.mark.parametrize(("batch_size", "env"), [(NUM_ENVS, WithLargeRows), (NUM_ENVS, Team), (3, Team)])
+def test_a_thousand_steps_with_faults_of_other_envs(batch_size, env):
+    run("fork", batch_size, 1000, ALL, env)
 
 
 @pytest.mark.sweep
