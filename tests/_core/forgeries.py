@@ -33,6 +33,7 @@ TASKS = {
     "BipedalWalkerHardcore-v3": 30,
     "CarRacing-v3": 20,
     "MiniGrid-Dynamic-Obstacles-8x8-v0": 5,
+    "MPE/collect_treasure-v1": 20,
 }
 #: Options that add parts to a state.
 OPTIONS = [{}, {}, {"episode_statistics": True}, {"frame_stack": 3}, {"autoreset_mode": "disabled"}]

@@ -120,8 +120,12 @@ BEYOND_BOUNDS = ("LunarLander-v2", "LunarLanderContinuous-v2")
 @pytest.mark.parametrize("task_id", task_params())
 def test_spaces(task_id):
     if task_id.startswith("MPE/"):
-        with pytest.raises(ConfigError, match="a VectorEnv does not support tasks with players"):
+        with pytest.raises(
+            ConfigError, match=r"a VectorEnv does not support tasks with .*: use envpool.make_gymnasium"
+        ):
             make(task_id.replace("/", "-"))
+        with pytest.raises(ConfigError, match=r"gymnasium.make does not support tasks .*: use envpool.make_gymnasium"):
+            gymnasium.make(f"envpool/{task_id.replace('/', '-')}")
         return
     task_id = task_id.replace("/", "-")
     envs = make(task_id, num_envs=3)

@@ -59,7 +59,7 @@ def tasks():
     yield
     for name in RECORDED:
         envpool.registration.registry.tasks.pop(f"Recorded/{name}")
-        gymnasium.registry.pop(f"envpool/Recorded/{name}", None)
+        gymnasium.registry.pop(f"envpool/Recorded-{name}")
     del sys.modules[module.__name__]
 
 

@@ -74,7 +74,9 @@ def play(pool, steps=20, seed=0):
     """Return the observations of random steps of all envs."""
     rng = np.random.default_rng(seed)
     space = pool.spec.action_space
-    if hasattr(space, "n"):
+    if pool.spec.num_players:  # the rows of the next step are not known yet
+        actions = (pool.sample_actions(rng) for _ in range(steps))
+    elif hasattr(space, "n"):
         actions = rng.integers(0, space.n, (steps, pool.num_envs)).astype(space.dtype)
     else:
         actions = rng.uniform(space.low, space.high, (steps, pool.num_envs, *space.shape)).astype(space.dtype)

@@ -6,10 +6,11 @@ from gymnasium.wrappers.utils import RunningMeanStd
 
 from envpool import make_gymnasium
 from envpool.config.options import TRANSFORM_DEFAULTS
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, StateError
 from envpool.native import Field, PlayerGroup
 from envpool.transforms.observations import transform_fields
 from tests.support import plugin
+from tests.support.saved import body_of, sealed
 
 P = 4
 
@@ -302,6 +303,25 @@ def test_stacks_are_saved_with_who_acts():
                 actions = rng.integers(0, 12, (3, P))
                 got, expected = other.step(actions), pool.step(actions)
                 np.testing.assert_array_equal(got[0], expected[0])
+
+
+def test_forged_flags_of_who_acts_are_refused():
+    """In a state, a byte for each player stands before the stacks; only 0 and 1 are allowed."""
+    with plugin.make_task("Crowd-v0", num_envs=1, places=P, players="grid", frame_stack=3) as pool:
+        pool.reset()
+        pool.step(np.ones((1, P), np.int32))
+        state = pool.get_state(0)
+        body, refused = body_of(state), []
+        for at in range(len(body) - P * 3 * 8 * 8 - 3 * P, len(body)):
+            forged = bytearray(body)
+            forged[at] = 7
+            try:
+                pool.set_state(sealed(forged), 0)
+            except StateError:
+                refused.append(at)
+        assert len(refused) == P and refused[-1] - refused[0] == P - 1
+        pool.set_state(state, 0)
+        assert pool.get_state(0) == state
 
 
 def test_stacks_of_mpe_are_those_of_single_observations():
