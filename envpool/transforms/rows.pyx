@@ -92,7 +92,8 @@ cdef void push(State* s, int32_t k, int32_t id, int64_t player, uint8_t fresh) n
         head = place_of_time(s, p, player) * p.item_bytes
         memcpy(newest, row, head)
         put_time(p, p.dtype == ENVPOOL_FLOAT32, s.elapsed[id], newest + head)
-        memcpy(newest + head + p.item_bytes, row + head, p.items * p.item_bytes - head)
+        if p.time_places >= 0:
+            memcpy(newest + head + p.item_bytes, row + head, p.items * p.item_bytes - head)
     else:
         memcpy(newest, row, frame)
     if fresh == RESET:
@@ -118,7 +119,8 @@ cdef void write_row(State* s, int32_t k, int32_t id, int64_t player, uint8_t fre
     head = place_of_time(s, p, player)
     copy_items(p, row, head, target)
     put_time(p, bytes_of_item == 4, s.elapsed[id], target + head * bytes_of_item)
-    copy_items(p, row + head * p.item_bytes, p.items - head, target + (head + 1) * bytes_of_item)
+    if p.time_places >= 0:
+        copy_items(p, row + head * p.item_bytes, p.items - head, target + (head + 1) * bytes_of_item)
 
 
 cdef void write_env(State* s, int32_t k, int32_t id, char* target) noexcept nogil:
