@@ -26,7 +26,7 @@ def open_task(task: Any, num_envs: int, seeds: Sequence[int], **options: Any) ->
     """
     options = {"env_seed": list(seeds)} | options
     if isinstance(task, str) and (registry.has(task) or not is_known_to_gymnasium(task)):
-        options = {"num_envs": num_envs} | options
+        options = dict(num_envs=num_envs, **options)  # a TypeError if it is given twice
         spec, render = resolve(task, "gymnasium", options)
         if spec.num_players and options.get("players") is None:
             spec, render = resolve(task, "gymnasium", options | {"players": "grid"})
