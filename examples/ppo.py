@@ -21,10 +21,8 @@ points:
 
 import json
 import shlex
-import sys
-import time
 from collections import deque
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from os.path import relpath
 from pathlib import Path
 
@@ -39,9 +37,10 @@ import envpool
 from envpool.rollout import Progress, Sampler, gae
 from envpool.training import checkpoint
 from envpool.training import options as command_line
-from envpool.training.curves import RETURNS, plot, plot_seeds
+from envpool.training.curves import RETURNS
 from envpool.training.files import check_files
 from envpool.training.options import PolicyArgs, RunArgs, natural_number, option, positive, positive_number, share
+from envpool.training.runs import run_seeds
 from envpool.training.scalars import Scalars
 
 
@@ -78,7 +77,6 @@ class Args(PolicyArgs, CommonArgs):
 
 #: Seed of evaluations, far from the seeds of training, and their number of episodes.
 EVALUATION_SEED, EPISODES = 1_000_000, 100
-INTERRUPTED = 130  # exit status after Ctrl-C, as shells report it
 #: Options that belong to a single run, not to several seeds.
 SINGLE = ("checkpoint", "save", "eval", "capture_video")
 
@@ -529,28 +527,7 @@ def main(argv=None, args_class=Args, train=train, algorithm="PPO", measure=RETUR
     single = [name for name in SINGLE if getattr(args, name, None) is not None]
     if args.seeds > 1 and single:
         raise SystemExit(f"--{single[0].replace('_', '-')} belongs to a single run: leave out --seeds")
-    runs, missed = [], []
-    for seed in range(args.seed, args.seed + args.seeds):
-        start = time.perf_counter()
-        returns = train(replace(args, seed=seed))
-        runs.append((returns.steps, returns.values))
-        print(
-            f"{args.task}: {measure.mean} {returns.mean:.{measure.decimals}f} over the last 100 of "
-            f"{len(returns.values)} episodes, seed {seed}, {time.perf_counter() - start:.1f} s"
-        )
-        if returns.is_interrupted:
-            print("stopped by Ctrl-C", file=sys.stderr)
-            raise SystemExit(INTERRUPTED)
-        if args.target is not None and not returns.mean >= args.target:
-            missed.append(seed)
-    if args.plot and args.seeds == 1:
-        plot(args.plot, f"{algorithm} on {args.task}, seed {args.seed}", *runs[0], args.target, measure)
-    elif args.plot:
-        title = f"{algorithm} on {args.task}, seeds {args.seed} to {args.seed + args.seeds - 1}"
-        plot_seeds(args.plot, title, runs, args.target, measure)
-    if missed:
-        seeds = "" if args.seeds == 1 else f" with the seeds {missed}"
-        raise SystemExit(f"the target {args.target:g} was not reached in {args.total_timesteps} steps{seeds}")
+    run_seeds(args, train, algorithm, measure)
 
 
 if __name__ == "__main__":

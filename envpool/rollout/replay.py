@@ -374,7 +374,7 @@ class ReplayBuffer(ReplayRecorder):
             raise ConfigError("update_priorities() needs a ReplayBuffer with prioritized=True")
         rows = checked_index(index)
         try:
-            values = np.array(priority, np.float64)
+            values = np.array(np.asarray(priority), np.float64)  # np.array would warn about tensors
         except (TypeError, ValueError, RuntimeError) as error:
             raise TypeError(
                 f"priority must convert to a NumPy array ({error}): detach a tensor from its graph, and copy it to the "
@@ -574,7 +574,7 @@ def shaped(nest: Any, arrays: list[Array]) -> Any:
 
 def checked_index(index: Any) -> npt.NDArray[np.int64]:
     """Return numbers of transitions as a fresh int64 array, or raise TypeError."""
-    rows = np.array(index)  # a copy: what is checked must not change any more
+    rows = np.array(np.asarray(index))  # a copy: what is checked must not change any more
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         raise TypeError(f"index must be a one-dimensional array of integers, got {rows.dtype} {rows.shape}")
     checked: npt.NDArray[np.int64] = np.minimum(rows, np.iinfo(np.int64).max).astype(np.int64)

@@ -53,6 +53,9 @@ cdef class Ring:
     cdef RowStore last
     cdef RowStore strays
     cdef list batches           # memory of minibatches that were handed out
+    cdef int64_t planned        # transitions of the minibatches that the following describe; -1: none
+    cdef list parts             # start in the memory, dtype and shape of one row of each array
+    cdef size_t plan_bytes
     cdef ep_pcg64 generator
     cdef bint has_obs           # slot `head` has the observations after the last step
 
@@ -68,6 +71,7 @@ cdef class Ring:
     cdef void cut(self) noexcept
     cdef bint has_newest(self, const char* const* rows) noexcept
     cdef bint has_step_before(self) noexcept
+    cdef int plan(self, int64_t n) except -1
     cdef BlockMemory batch_memory(self, size_t size)
     cdef int check_rows(self, int64_t head, int64_t live, bint has_obs, dict arrays, cnp.ndarray last,
                         int64_t num_strays) except -1

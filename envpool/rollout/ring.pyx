@@ -304,7 +304,7 @@ cdef class Ring:
     def __init__(self, tuple obs, tuple actions, num_envs, num_steps, int64_t depth, int64_t n_step, double gamma,
                  bint prioritized, cnp.ndarray seed):
         cdef Steps* s = &self.s
-        self.obs, self.actions, self.batches = obs, actions, []
+        self.obs, self.actions, self.batches, self.planned = obs, actions, [], -1
         s.num_envs, s.n_step, s.gamma, s.depth, s.highest = num_envs, n_step, gamma, depth, 1
         if num_steps * num_envs >= 1 << 40:
             raise MemoryError(f"a replay buffer of {num_steps * num_envs} transitions is too large")
@@ -602,25 +602,16 @@ cdef class Ring:
                     f"index[{k}] must be the index of a transition that the replay buffer has, got {ids[k]}: it has "
                     f"those of indices()"
                 )
-        parts = [(dtype, shape) for arrays in (self.obs, self.obs, self.actions) for _, dtype, shape in arrays]
-        parts += [(np.dtype(np.float32), ()), (np.dtype(np.bool_), ()), (np.dtype(np.float32), ())]
-        if s.tree != NULL:
-            parts.append((np.dtype(np.float32), ()))
-        starts, end = [], 0
-        sizes = bytes_of(tuple([(None, dtype, shape) for dtype, shape in parts]))
-        for size in sizes:
-            starts.append(end)
-            end += round_up(n * size, LINE)
-        memory = self.batch_memory(max(end, 1))
-        arrays = [
-            array_at(memory, start, n, dtype, shape) for start, (dtype, shape) in zip(starts, parts, strict=True)
-        ]
-        pointers = <char**>malloc(len(parts) * sizeof(char*))
+        if self.planned != n:
+            self.plan(n)
+        memory = self.batch_memory(self.plan_bytes)
+        arrays = [array_at(memory, start, n, dtype, shape) for start, dtype, shape in self.parts]
+        pointers = <char**>malloc(len(arrays) * sizeof(char*))
         if pointers == NULL:
             raise MemoryError
         try:
-            for k in range(<int64_t>len(parts)):
-                pointers[k] = memory.base + <int64_t>starts[k]
+            for k in range(<int64_t>len(arrays)):
+                pointers[k] = <char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
             k = 2 * s.num_obs + s.num_actions
             b.s, b.index, b.obs, b.next_obs = s, ids, pointers, pointers + s.num_obs
             b.actions = pointers + 2 * s.num_obs
@@ -642,6 +633,21 @@ cdef class Ring:
         rest = arrays[2 * k + s.num_actions:]
         return (arrays[:k], arrays[2 * k:2 * k + s.num_actions], rest[0], arrays[k:2 * k], rest[1], rest[2],
                 rest[3] if s.tree != NULL else None)
+
+    cdef int plan(self, int64_t n) except -1:
+        """Decides where the arrays of a minibatch of n transitions lie in its memory."""
+        kinds = [(dtype, shape) for arrays in (self.obs, self.obs, self.actions) for _, dtype, shape in arrays]
+        kinds += [(np.dtype(np.float32), ()), (np.dtype(np.bool_), ()), (np.dtype(np.float32), ())]
+        if self.s.tree != NULL:
+            kinds.append((np.dtype(np.float32), ()))
+        parts, end = [], 0
+        for (dtype, shape), size in zip(kinds, bytes_of(tuple([(None, *kind) for kind in kinds])), strict=True):
+            parts.append((end, dtype, shape))
+            end += (n * size + LINE - 1) // LINE * LINE
+        if end >= 1 << 62:
+            raise MemoryError(f"a minibatch of {n} transitions is too large")
+        self.parts, self.plan_bytes, self.planned = parts, max(end, 1), n
+        return 0
 
     cdef BlockMemory batch_memory(self, size_t size):
         """Returns memory for a minibatch: that of an earlier one, if nobody holds its arrays."""

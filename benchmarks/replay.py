@@ -1,0 +1,136 @@
+"""Measure replay buffers of Atari games: memory, minibatches, and what recording costs, beside Stable-Baselines3's.
+
+    python benchmarks/replay.py [--task Pong-v5] [--capacity 1000000] [--size 50000] [--batch-size 32]
+
+With Stable-Baselines3, run it in an environment that has it, such as the one of `scripts/clients sb3`. CleanRL's DQN
+uses the same class with ``optimize_memory_usage=True``. All buffers get the same kind of steps, of a pool with random
+actions, and return torch tensors.
+
+Printed are the growth of the resident memory while an envpool.ReplayBuffer of `capacity` steps is filled; the medians
+of the times of ``sample(batch_size)``, taken in turns, each from a buffer of `size` steps, and from the large one; and
+the medians of the times in which the pool alone, and a buffer, make a step.
+"""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+import torch
+
+import envpool
+
+
+def resident():
+    """Return the resident memory of this process in bytes."""
+    with open("/proc/self/smaps_rollup") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Rss:"))
+
+
+def make(args):
+    """Return a pool."""
+    return envpool.make_gymnasium(args.task, num_envs=args.num_envs, autoreset_mode="same_step", seed=1)
+
+
+def ours(args, capacity, **options):
+    """Return a ReplayBuffer that is full."""
+    buffer = envpool.ReplayBuffer(make(args), capacity, seed=1, **options)
+    buffer.reset()
+    while len(buffer) < buffer.capacity:
+        buffer.step(buffer.pool.sample_actions())
+    return buffer
+
+
+def theirs(args, capacity, optimize_memory_usage):
+    """Return a ReplayBuffer of Stable-Baselines3 that is full."""
+    from stable_baselines3.common.buffers import ReplayBuffer
+
+    pool = make(args)
+    buffer = ReplayBuffer(
+        capacity,
+        pool.single_observation_space,
+        pool.single_action_space,
+        n_envs=args.num_envs,
+        optimize_memory_usage=optimize_memory_usage,
+        handle_timeout_termination=False,
+    )
+    obs, _ = pool.reset()
+    while not buffer.full:
+        action = pool.sample_actions()
+        following, reward, terminated, truncated, _ = pool.step(action)
+        buffer.add(obs, following, action, reward, terminated | truncated, [{}] * args.num_envs)
+        obs = following
+    return buffer
+
+
+def tensors(buffer, batch_size):
+    """Return a minibatch of a ReplayBuffer as torch tensors."""
+    return [torch.from_dlpack(array) for array in buffer.sample(batch_size)[:6]]
+
+
+def medians(calls, rounds, repeats):
+    """Return the median time of each call in seconds; the calls take turns."""
+    times = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            begin = time.perf_counter()
+            for _ in range(repeats):
+                call()
+            times[name].append((time.perf_counter() - begin) / repeats)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def print_sampling(args, large):
+    """Print the times of minibatches."""
+    buffers = {"envpool.ReplayBuffer": ours(args, args.size), "prioritized": ours(args, args.size, prioritized=True)}
+    calls = {name: lambda b=buffer: tensors(b, args.batch_size) for name, buffer in buffers.items()}
+    calls[f"envpool.ReplayBuffer, {large.capacity:,} steps"] = lambda: tensors(large, args.batch_size)
+    try:
+        rivals = {f"SB3{', optimize_memory_usage' * o}": theirs(args, args.size, o) for o in (False, True)}
+    except ImportError:
+        print("(Stable-Baselines3 is not installed.)")
+        rivals = {}
+    calls |= {name: lambda b=buffer: b.sample(args.batch_size) for name, buffer in rivals.items()}
+    found = medians(calls, 31, 20)
+    print(f"\n| sample({args.batch_size}) of {args.size:,} steps | us | SB3's time over it |\n| --- | --- | --- |")
+    for name, seconds in found.items():
+        ratio = f"{found['SB3'] / seconds:.1f}" if rivals else "-"
+        print(f"| {name} | {1e6 * seconds:,.0f} | {ratio} |", flush=True)
+
+
+def print_recording(args):
+    """Print what recording adds to a step."""
+    pool, buffer = make(args), envpool.ReplayBuffer(make(args), 20_000)
+    pool.reset()
+    buffer.reset()
+    actions = [pool.sample_actions() for _ in range(64)]
+    calls = {
+        "pool.step": lambda: [pool.step(action) for action in actions],
+        "ReplayBuffer.step": lambda: [buffer.step(action) for action in actions],
+    }
+    print(f"\n| a step of {args.num_envs} environments | us |\n| --- | --- |")
+    for name, seconds in medians(calls, 31, 1).items():
+        print(f"| {name} | {1e6 * seconds / len(actions):,.0f} |", flush=True)
+
+
+def main():
+    """Print three tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--task", default="Pong-v5")
+    parser.add_argument("--num-envs", type=int, default=8)
+    parser.add_argument("--capacity", type=int, default=1_000_000)
+    parser.add_argument("--size", type=int, default=50_000)
+    parser.add_argument("--batch-size", type=int, default=32)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    np.random.seed(1)
+    before = resident()
+    large = ours(args, args.capacity)
+    print(f"| {args.task} | GB |\n| --- | --- |\n| {large.capacity:,} steps | {(resident() - before) / 1e9:.2f} |")
+    print(f"| as stacks, each observation once | {large.capacity * np.prod(large.sample(1).obs.shape) / 1e9:.2f} |")
+    print_sampling(args, large)
+    print_recording(args)
+
+
+if __name__ == "__main__":
+    main()

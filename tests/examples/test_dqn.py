@@ -1,0 +1,80 @@
+"""DQN: its updates follow the definition, in all variants, and it learns CartPole."""
+
+import numpy as np
+import pytest
+import torch
+
+import envpool
+from tests.examples.load import load
+
+SHORT = ["--num-envs", "4", "--total-timesteps", "300", "--learning-starts", "60", "--steps-per-phase", "40"]
+SHORT += ["--updates-per-phase", "3", "--batch-size", "8", "--hidden", "8", "--exploration-steps", "100"]
+SMALL = '{"img_height": 36, "img_width": 36, "noop_max": 1, "max_episode_steps": 20}'
+
+
+@pytest.fixture(scope="module")
+def dqn():
+    return load("dqn")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--n-step", "3", "--prioritized", "--target-every", "2"],
+        ["--task", "Pong-v5", "--options", SMALL],
+    ],
+)
+def test_short_runs(dqn, options, tmp_path, capsys):
+    curve = tmp_path / "curve.png"
+    dqn.main([*SHORT, *options, "--plot", str(curve)])
+    assert "mean return nan over the last 100 of" in capsys.readouterr().out
+    assert curve.read_bytes().startswith(b"\x89PNG")
+
+
+def test_targets(dqn):
+    """The network that is improved chooses the next action, and the target network says what it is worth."""
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2, autoreset_mode="same_step") as pool:
+        learner = dqn.Learner(dqn.Args(num_envs=2, batch_size=4, hidden=4, learning_rate=0.1, gamma=0.9), pool)
+        for _ in range(30):
+            learner.collect()
+        learner.buffer.sample = lambda n: batch
+        batch = learner.buffer.transitions(learner.buffer.indices())
+        assert batch.terminated.any()
+        np.testing.assert_allclose(batch.discount, np.where(batch.terminated, 0, 0.9), rtol=1e-6)
+        obs, following = torch.from_numpy(batch.obs), torch.from_numpy(batch.next_obs)
+        for parameter in learner.target.parameters():
+            parameter.add_(0.1)
+        with torch.no_grad():
+            rows = torch.arange(len(obs))
+            worth = learner.target(following)[rows, learner.network(following).argmax(dim=1)]
+            targets = batch.reward + 0.9 * ~batch.terminated * worth.numpy()
+            errors = np.abs(learner.network(obs)[rows, batch.action].numpy() - targets)
+        expected = np.where(errors < 1, errors**2 / 2, errors - 0.5).mean()
+        before = dqn.smooth_l1_loss
+        found = []
+        dqn.smooth_l1_loss = lambda *args, **more: found.append(before(*args, **more)) or found[-1]
+        try:
+            learner.update()
+        finally:
+            dqn.smooth_l1_loss = before
+        np.testing.assert_allclose(found[0].mean().item(), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--task", "Pendulum-v1"], "needs an array of observations and discrete actions"),
+        (["--target", "500"], "the target 500 was not reached in 300 steps"),
+    ],
+)
+def test_errors(dqn, options, text):
+    with pytest.raises(SystemExit, match=text):
+        dqn.main([*SHORT, *options])
+
+
+@pytest.mark.slow
+def test_learns_cartpole(dqn, capsys):
+    """An error ends the run if the target is not reached."""
+    dqn.main(["--target", "450"])
+    assert "CartPole-v1: mean return " in capsys.readouterr().out
