@@ -19,8 +19,6 @@ from envpool.tasks.spec import EnvSpec
 
 #: Arrays of turn-based tasks: who moves next, and which moves are legal.
 MOVER, LEGAL = "info:current_player", "info:legal_action_mask"
-
-
 #: Options of pools that replace agents by opponents.
 OF_OPPONENTS = ("controlled", "opponents")
 

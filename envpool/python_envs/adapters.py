@@ -164,10 +164,6 @@ class PlayersEnv(Adapter):
         that of the agent that moves counts, and the info has ``current_player``: the number of the agent that is to
         move.
 
-    ``reset`` and ``step`` return observations as lists of arrays with a row for each player, see `PlayersLayout`, and
-    actions have this form, too. The arrays are used again. Rewards are a list with one value for each player. The info
-    has those of the agents by player, and under -1 all that belongs to no agent.
-
     Attributes
     ----------
     observations, actions : PlayersLayout
@@ -179,14 +175,28 @@ class PlayersEnv(Adapter):
         terminated; and which were truncated.
     checks : bool
         Whether observations are compared with the space of their agent.
+
+    Raises
+    ------
+    ConfigError
+        There are no agents, two of them have one name, or their spaces are not supported.
+
+    Notes
+    -----
+    ``reset`` and ``step`` return observations as lists of arrays with a row for each player, see `PlayersLayout`, and
+    actions have this form, too. The arrays are used again. Rewards are a list with one value for each player. The info
+    has those of the agents by player, and under -1 all that belongs to no agent.
     """
 
     def __init__(self, inner: Any, is_turn_based: bool = False):
         super().__init__(inner)
         self._is_turn_based = is_turn_based
         self.numbers = {agent: player for player, agent in enumerate(inner.possible_agents)}
-        if not self.numbers:
-            raise ConfigError(f"possible_agents of {type(inner).__name__} must have at least one agent")
+        if not 0 < len({*map(str, inner.possible_agents)}) == len(inner.possible_agents):
+            raise ConfigError(
+                f"possible_agents of {type(inner).__name__} must have at least one agent, and different names, got "
+                f"{shown(inner.possible_agents)}"
+            )
         self._needs = needed(inner.reset)
         own_obs = {str(a): to_gymnasium(inner.observation_space(a)) for a in self.numbers}
         own_actions = {str(a): to_gymnasium(inner.action_space(a)) for a in self.numbers}
@@ -218,7 +228,7 @@ class PlayersEnv(Adapter):
         acted = self._acting
         chosen = {agent: self.actions.take(action, self.numbers[agent]) for agent in acted}
         obs, rewards, terminations, truncations, infos = self.inner.step(chosen)
-        alive = list(self.inner.agents)
+        alive = {*self.inner.agents}
         unknown_agents(alive, self.numbers)
         self._acting = []
         for agent, player in self.numbers.items():

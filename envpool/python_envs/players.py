@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -219,7 +219,7 @@ def identifier(name: str, used: Sequence[str]) -> str:
     return chosen
 
 
-def unknown_agents(agents: Sequence[Any], known: Mapping[Any, int]) -> None:
+def unknown_agents(agents: Iterable[Any], known: Mapping[Any, int]) -> None:
     """Raise ValueError if there are agents that are not among the possible ones."""
     for agent in agents:
         if agent not in known:

@@ -566,6 +566,9 @@ def test_what_is_refused():
         def __init__(self):
             pass
 
+    class Twins(Duel):
+        possible_agents = ("a_0", "a_0")
+
     class Absent(Duel):
         def reset(self, seed=None, options=None):
             self.agents = []
@@ -575,6 +578,7 @@ def test_what_is_refused():
         (Texts, "the obs space of agent 'a_0' contains .*: wrap the environment"),
         (Unlike, "the action space of agent 'b_0' is Box.*, but that of the first agent is Discrete"),
         (Empty, "possible_agents of Empty must have at least one agent"),
+        (Twins, "possible_agents of Twins must have .* different names, got"),
     ):
         with pytest.raises(ConfigError, match=text):
             duels(cls=cls)
