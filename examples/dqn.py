@@ -1,10 +1,10 @@
 """DQN (Mnih et al., 2015) on a pool of environments, with a replay buffer that the pool fills.
 
     python examples/dqn.py --target 475 --plot dqn.png
-    python examples/dqn.py --n-step 3 --prioritized
+    python examples/dqn.py --n-step 1 --prioritized
     python examples/dqn.py --task Pong-v5 --num-envs 8 --total-timesteps 10000000 --capacity 1000000 \
-        --learning-starts 80000 --steps-per-phase 32 --updates-per-phase 8 --batch-size 32 --learning-rate 1e-4 \
-        --target-every 250 --exploration-steps 1000000 --final-epsilon 0.01 --hidden 512 --device cuda
+        --learning-starts 80000 --steps-per-phase 32 --updates-per-phase 8 --n-step 1 --batch-size 32 \
+        --learning-rate 1e-4 --exploration-steps 1000000 --final-epsilon 0.01 --hidden 512 --device cuda
 
 Targets are those of double DQN (van Hasselt et al., 2016). A pool of environments needs attention in the following
 points:
@@ -48,20 +48,22 @@ class Args(RunArgs):
     """Options of the command line."""
 
     num_envs: int = option(16, "environments in the pool", positive)
-    total_timesteps: int = option(100_000, "largest number of environment steps", natural)
+    total_timesteps: int = option(200_000, "largest number of environment steps", natural)
     capacity: int = option(100_000, "steps that the replay buffer keeps", positive)
     learning_starts: int = option(1000, "environment steps with random actions at the start", natural)
-    steps_per_phase: int = option(256, "environment steps between two phases of updates", positive)
-    updates_per_phase: int = option(128, "gradient steps in a phase", positive)
-    batch_size: int = option(64, "transitions in a minibatch", positive)
-    learning_rate: float = option(2.3e-3, "Adam's step size", positive_number)
+    steps_per_phase: int = option(64, "environment steps between two phases of updates", positive)
+    updates_per_phase: int = option(8, "gradient steps in a phase", positive)
+    batch_size: int = option(128, "transitions in a minibatch", positive)
+    learning_rate: float = option(
+        5e-4, "Adam's step size at the start; falls to 0 over total_timesteps", positive_number
+    )
     gamma: float = option(0.99, "discount", share)
-    n_step: int = option(1, "rewards in a target", positive)
+    n_step: int = option(3, "rewards in a target", positive)
     prioritized: bool = option(False, "draw transitions in proportion to the errors of their values")
-    target_every: int = option(128, "gradient steps between two copies of the network to the target network", positive)
-    exploration_steps: int = option(16_000, "environment steps until epsilon is at its final value", positive)
-    final_epsilon: float = option(0.04, "probability of a random action after that", share)
-    hidden: int = option(256, "units in a hidden layer", positive)
+    target_every: int = option(250, "gradient steps between two copies of the network to the target network", positive)
+    exploration_steps: int = option(20_000, "environment steps until epsilon is at its final value", positive)
+    final_epsilon: float = option(0.02, "probability of a random action after that", share)
+    hidden: int = option(128, "units in a hidden layer", positive)
     max_grad_norm: float = option(10.0, "gradient clipping", natural_number)
     device: str = option("cpu", "device of the networks, e.g. cuda")
 
@@ -158,6 +160,8 @@ class Learner:
         self.optimizer.zero_grad()
         losses.mean().backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), self.args.max_grad_norm)
+        rate = self.args.learning_rate * max(0.0, 1 - self.step / self.args.total_timesteps)
+        self.optimizer.param_groups[0]["lr"] = rate
         self.optimizer.step()
         self.updates += 1
         if self.updates % self.args.target_every == 0:

@@ -31,7 +31,7 @@ from torch.nn.functional import softplus
 
 import envpool
 from envpool.rollout import Progress
-from envpool.training.curves import Curve
+from envpool.training.curves import Curve, Measure
 from envpool.training.options import (
     RunArgs,
     natural,
@@ -81,8 +81,8 @@ class Agent(nn.Module):
             )
         inputs, actions = int(np.prod(obs_space.shape)), int(np.prod(space.shape))
         self.num_actions, self.shape = actions, space.shape
-        self.register_buffer("low", torch.tensor(space.low.ravel()))
-        self.register_buffer("high", torch.tensor(space.high.ravel()))
+        self.register_buffer("low", torch.tensor(space.low.ravel(), dtype=torch.float32))
+        self.register_buffer("high", torch.tensor(space.high.ravel(), dtype=torch.float32))
         self.actor = mlp(inputs, hidden, 2 * actions)
         self.critics = nn.ModuleList(mlp(inputs + actions, hidden, 1) for _ in range(2))
         self.targets = deepcopy(self.critics).requires_grad_(False)
@@ -222,7 +222,7 @@ def learn(args, learner, progress):
 
 def main(argv=None):
     """Train with each seed and report; exit with an error if a target was set and not reached."""
-    run_seeds(parse_args(argv, Args), train, "SAC")
+    run_seeds(parse_args(argv, Args), train, "SAC", Measure(window=20))
 
 
 if __name__ == "__main__":

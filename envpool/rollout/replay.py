@@ -99,6 +99,10 @@ class ReplayBuffer(ReplayRecorder):
     frames_once : bool or int, optional
         Whether each frame of stacked observations is stored once; by default if the task stacks frames. An int is the
         number of frames in a stack, for other tasks; see `Rollout`.
+    prefetch : bool
+        If True, ``sample(n)`` returns the minibatch that the previous ``sample(n)`` has drawn, and a thread gathers the
+        next one while your program learns. A minibatch is therefore older by one: it has none of the steps that were
+        recorded, and none of the priorities that were set, since the previous one was returned.
     seed : int or sequence of int, optional
         Seed of the generator that draws, as for `Sampler`. By default, the operating system provides one.
 
@@ -138,6 +142,7 @@ class ReplayBuffer(ReplayRecorder):
         alpha: float = 0.6,
         beta: float = 0.4,
         frames_once: bool | int | None = None,
+        prefetch: bool = False,
         seed: int | Sequence[int] | None = None,
     ):
         if not isinstance(pool, EnvPool):
@@ -171,6 +176,7 @@ class ReplayBuffer(ReplayRecorder):
             n_step=self.n_step,
             gamma=self.gamma,
             prioritized=self.prioritized,
+            prefetches=flag("prefetch", prefetch),
             seed=words,
         )
         super().__init__(pool, make_ring)
@@ -302,7 +308,7 @@ class ReplayBuffer(ReplayRecorder):
         beta = self.beta if beta is None else number("beta", beta, 0, 1)
         self.enter_ring()
         try:
-            return self._gathered(self.ring.draw(n), beta)
+            return self._transitions(*self.ring.sample(n, self._threads(n), beta))
         finally:
             self.leave_ring()
 
@@ -322,13 +328,16 @@ class ReplayBuffer(ReplayRecorder):
         index = checked_index(index)
         self.enter_ring()
         try:
-            return self._gathered(index, self.beta)
+            return self._transitions(index, self.ring.gather(index, self._threads(len(index)), self.beta))
         finally:
             self.leave_ring()
 
-    def _gathered(self, index: npt.NDArray[np.int64], beta: float) -> Transitions:
-        threads = max(1, min(self._cpus, len(index) * self._row_bytes // BYTES_PER_THREAD))
-        obs, action, reward, next_obs, terminated, discount, weight = self.ring.gather(index, threads, beta)
+    def _threads(self, n: int) -> int:
+        """Return the number of threads that pay off for n transitions."""
+        return max(1, min(self._cpus, n * self._row_bytes // BYTES_PER_THREAD))
+
+    def _transitions(self, index: npt.NDArray[np.int64], arrays: Any) -> Transitions:
+        obs, action, reward, next_obs, terminated, discount, weight = arrays
         return Transitions(
             shaped(self._obs_nest, obs),
             shaped(self._action_nest, action),

@@ -221,6 +221,7 @@ cdef class ReplayRecorder(SendPart):
         cdef int k
         if cnp.PyArray_DIMS(ids)[0] != rows:
             raise PoolStateError(OUTDATED)
+        self.ring.settle()
         for k in range(self.ring.s.num_obs):
             self.rows[k] = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.obs[k]])
         if self.pending == STEP:

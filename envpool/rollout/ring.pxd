@@ -44,6 +44,26 @@ cdef enum:      # Flag
     TERMINATED = 4  # in a terminal state
     READY = 8       # the transition from here can be sampled
 
+cdef struct Batch:              # the arrays of a minibatch; each has a row for each transition
+    const Steps* s
+    const int64_t* index        # (count)
+    int64_t count
+    char** obs                  # (num_obs)
+    char** next_obs
+    char** actions              # (num_actions)
+    float* rewards
+    uint8_t* terminated
+    float* discounts
+
+cdef extern from "helper.h" nogil:
+    ctypedef void (*ep_items_fn)(const void* job, int64_t first, int64_t last) noexcept nogil
+    ctypedef struct ep_helper:
+        pass
+    int ep_helper_start(ep_helper* h)
+    void ep_helper_give(ep_helper* h, ep_items_fn run, const void* job, int64_t count)
+    void ep_helper_wait(ep_helper* h)
+    void ep_helper_stop(ep_helper* h)
+
 cdef class Ring:
     cdef Steps s
     cdef readonly tuple obs     # (name, dtype, shape of one row) of each array of observations
@@ -57,6 +77,15 @@ cdef class Ring:
     cdef list parts             # start in the memory, dtype and shape of one row of each array
     cdef size_t plan_bytes
     cdef ep_pcg64 generator
+    cdef Batch batch            # the minibatch that is being gathered
+    cdef char** pointers        # to its arrays
+    cdef ep_helper helper
+    cdef bint has_helper
+    cdef int64_t helper_generation      # of the process that has it
+    cdef bint is_gathering      # the helper may be at work
+    cdef cnp.ndarray prepared   # numbers of the transitions that the helper gathers or has gathered; None: no ones
+    cdef list prepared_arrays
+    cdef object prepared_priorities
     cdef bint has_obs           # slot `head` has the observations after the last step
 
     cdef int lay_out(self, bint prioritized) except -1
@@ -71,6 +100,12 @@ cdef class Ring:
     cdef void cut(self) noexcept
     cdef bint has_newest(self, const char* const* rows) noexcept
     cdef bint has_step_before(self) noexcept
+    cdef int prepare(self, int64_t n) except -1
+    cdef void settle(self) noexcept
+    cdef list new_batch(self, cnp.ndarray index)
+    cdef void fill(self, int threads) noexcept
+    cdef object priorities_of(self, cnp.ndarray index)
+    cdef tuple finished(self, list arrays, object priorities, double beta)
     cdef int plan(self, int64_t n) except -1
     cdef BlockMemory batch_memory(self, size_t size)
     cdef int check_rows(self, int64_t head, int64_t live, bint has_obs, dict arrays, cnp.ndarray last,

@@ -18,6 +18,7 @@ Frames are needed for depth - 1 steps longer than their steps, which is why ther
 Invariants:
 - Memory for all rows that a step may need is reserved before it is sent, so that adding a step cannot fail.
 - A stack in the slot of a step that the ring has, or in slot `head`, or in a row of `last`, owns its references.
+- The helper, which gathers the next minibatch, only reads the ring; the ring changes only after settle().
 - Numbers that a user passes, also in a saved state, are compared before they are used.
 """
 
@@ -29,7 +30,8 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
-from envpool._core.blocks cimport BlockMemory, is_held_elsewhere, round_up
+from envpool._core.blocks cimport BlockMemory, is_held_elsewhere
+from envpool._core.guard cimport fork_generation
 from envpool.numerics.rng cimport (
     ep_bounded, ep_next_double, ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed_words,
 )
@@ -47,7 +49,6 @@ cdef enum:
     REMEMBERED = 4          # memories of minibatches that are looked at again
 
 cdef extern from "envpool/split.h" nogil:
-    ctypedef void (*ep_items_fn)(const void* job, int64_t first, int64_t last) noexcept nogil
     void ep_split(int64_t n, int64_t multiple, int threads, ep_items_fn run, const void* job)
 
 
@@ -198,17 +199,6 @@ cdef inline int64_t index_at(const Steps* s, int64_t at) noexcept nogil:
 
 # ---- minibatches -----------------------------------------------------------------------------------------------------
 
-cdef struct Batch:              # the arrays of a minibatch; each has a row for each transition
-    const Steps* s
-    const int64_t* index
-    char** obs                  # (num_obs)
-    char** next_obs
-    char** actions              # (num_actions)
-    float* rewards
-    uint8_t* terminated
-    float* discounts
-
-
 cdef void copy_obs(const Steps* s, int64_t step, int64_t env, char** out, int64_t row) noexcept nogil:
     cdef int64_t at = position(s, step, env), size
     cdef int k
@@ -297,12 +287,14 @@ cdef class Ring:
         Steps of a transition, and the discount of each.
     prioritized : bool
         If True, transitions have priorities, and are drawn in proportion to these.
+    prefetches : bool
+        If True, a helper thread gathers the next minibatch.
     seed : numpy.ndarray
         uint32 (n,): the seed of the generator that draws.
     """
 
     def __init__(self, tuple obs, tuple actions, num_envs, num_steps, int64_t depth, int64_t n_step, double gamma,
-                 bint prioritized, cnp.ndarray seed):
+                 bint prioritized, bint prefetches, cnp.ndarray seed):
         cdef Steps* s = &self.s
         self.obs, self.actions, self.batches, self.planned = obs, actions, [], -1
         s.num_envs, s.n_step, s.gamma, s.depth, s.highest = num_envs, n_step, gamma, depth, 1
@@ -312,10 +304,22 @@ cdef class Ring:
         s.num_slots = s.num_steps + max(depth, 1)
         ep_pcg64_seed_words(&self.generator, <const uint32_t*>cnp.PyArray_DATA(seed), cnp.PyArray_SIZE(seed))
         self.lay_out(prioritized)
+        self.pointers = <char**>malloc((2 * s.num_obs + s.num_actions + 4) * sizeof(char*))
+        if self.pointers == NULL:
+            raise MemoryError
+        if prefetches:
+            self.helper_generation = fork_generation()
+            if ep_helper_start(&self.helper):
+                raise MemoryError("no thread could be started to prefetch minibatches: leave prefetch out")
+            self.has_helper = True
 
     def __dealloc__(self):
+        if self.has_helper and self.helper_generation == fork_generation():
+            with nogil:
+                ep_helper_stop(&self.helper)
         free(self.s.obs)
         free(self.s.actions)
+        free(self.pointers)
 
     cdef int lay_out(self, bint prioritized) except -1:
         """Decides where each array lies, and makes the memory. Pages that are never written take no memory."""
@@ -395,6 +399,7 @@ cdef class Ring:
     cdef int reserve(self) except -1:
         """Makes sure that the next step, and the reset of any envs, find memory for their rows."""
         cdef Steps* s = &self.s
+        self.settle()
         self.last.reserve(2 * s.num_envs)
         if s.depth:
             self.strays.reserve(3 * s.depth * s.num_envs)
@@ -582,57 +587,123 @@ cdef class Ring:
                     ))
         return out
 
+    def sample(self, int64_t n, int threads, double beta):
+        """Draw n transitions; return their numbers and what gather() returns.
+
+        With a helper, these are the transitions that the previous call has drawn, if there were as many, and the helper
+        gathers the next ones.
+        """
+        cdef cnp.ndarray index
+        cdef list arrays
+        self.settle()
+        if self.prepared is not None and cnp.PyArray_SIZE(self.prepared) == n:
+            index, arrays, priorities = self.prepared, self.prepared_arrays, self.prepared_priorities
+        else:
+            index = self.draw(n)
+            arrays, priorities = self.new_batch(index), self.priorities_of(index)
+            self.fill(threads)
+        self.prepared = self.prepared_arrays = self.prepared_priorities = None
+        if self.has_helper and self.helper_generation == fork_generation():
+            self.prepare(n)
+        return index, self.finished(arrays, priorities, beta)
+
+    cdef int prepare(self, int64_t n) except -1:
+        """Draws the next minibatch, and lets the helper gather it."""
+        index = self.draw(n)
+        arrays, priorities = self.new_batch(index), self.priorities_of(index)
+        self.prepared, self.prepared_arrays, self.prepared_priorities = index, arrays, priorities
+        self.is_gathering = True
+        ep_helper_give(&self.helper, fill_rows, &self.batch, n)
+        return 0
+
+    cdef void settle(self) noexcept:
+        """Waits until the helper reads nothing any more: before the ring changes, and before its arrays are used.
+
+        In a child process, which has no helper, what it was gathering is dropped.
+        """
+        if not self.is_gathering:
+            return
+        self.is_gathering = False
+        if self.helper_generation == fork_generation():
+            with nogil:
+                ep_helper_wait(&self.helper)
+        else:
+            self.prepared = self.prepared_arrays = self.prepared_priorities = None
+
     def gather(self, cnp.ndarray index, int threads, double beta):
         """Return the arrays of transitions: obs, actions, rewards, next obs, terminated, discounts, weights or None.
 
         `index`, int64 (n,), are their numbers; nobody else may be able to write to it. obs, next obs and actions are
         lists of arrays. The memory is used again once nobody holds any of these arrays.
         """
-        cdef Steps* s = &self.s
-        cdef Batch b
-        cdef BlockMemory memory
-        cdef char** pointers
-        cdef float* weights
-        cdef int64_t n = cnp.PyArray_SIZE(index), k, at
         cdef const int64_t* ids = <const int64_t*>cnp.PyArray_DATA(index)
-        cdef double lowest = -1, p
-        for k in range(n):
-            if not is_ready(s, ids[k]):
+        cdef int64_t k
+        cdef list arrays
+        for k in range(cnp.PyArray_SIZE(index)):
+            if not is_ready(&self.s, ids[k]):
                 raise ConfigError(
                     f"index[{k}] must be the index of a transition that the replay buffer has, got {ids[k]}: it has "
                     f"those of indices()"
                 )
+        self.settle()
+        arrays = self.new_batch(index)
+        self.fill(threads)
+        return self.finished(arrays, self.priorities_of(index), beta)
+
+    cdef list new_batch(self, cnp.ndarray index):
+        """Returns the arrays of a minibatch, to which `batch` points from now on."""
+        cdef Steps* s = &self.s
+        cdef Batch* b = &self.batch
+        cdef int64_t n = cnp.PyArray_SIZE(index), k
+        cdef BlockMemory memory
         if self.planned != n:
             self.plan(n)
         memory = self.batch_memory(self.plan_bytes)
         arrays = [array_at(memory, start, n, dtype, shape) for start, dtype, shape in self.parts]
-        pointers = <char**>malloc(len(arrays) * sizeof(char*))
-        if pointers == NULL:
-            raise MemoryError
-        try:
-            for k in range(<int64_t>len(arrays)):
-                pointers[k] = <char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
-            k = 2 * s.num_obs + s.num_actions
-            b.s, b.index, b.obs, b.next_obs = s, ids, pointers, pointers + s.num_obs
-            b.actions = pointers + 2 * s.num_obs
-            b.rewards, b.terminated = <float*>pointers[k], <uint8_t*>pointers[k + 1]
-            b.discounts = <float*>pointers[k + 2]
-            with nogil:
-                ep_split(n, 1, threads, fill_rows, &b)
-                if s.tree != NULL:      # (p / lowest p) ** -beta
-                    weights = <float*>pointers[k + 3]
-                    for at in range(n):
-                        p = s.tree[s.leaves + position(s, ids[at] // s.num_envs, ids[at] % s.num_envs)]
-                        lowest = p if p > 0 and (lowest < 0 or p < lowest) else lowest
-                    for at in range(n):
-                        p = s.tree[s.leaves + position(s, ids[at] // s.num_envs, ids[at] % s.num_envs)]
-                        weights[at] = <float>pow(lowest / p, beta) if p > 0 else 1
-        finally:
-            free(pointers)
-        k = s.num_obs
-        rest = arrays[2 * k + s.num_actions:]
-        return (arrays[:k], arrays[2 * k:2 * k + s.num_actions], rest[0], arrays[k:2 * k], rest[1], rest[2],
-                rest[3] if s.tree != NULL else None)
+        for k in range(<int64_t>len(arrays)):
+            self.pointers[k] = <char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
+        k = 2 * s.num_obs + s.num_actions
+        b.s, b.index, b.count = s, <const int64_t*>cnp.PyArray_DATA(index), n
+        b.obs, b.next_obs, b.actions = self.pointers, self.pointers + s.num_obs, self.pointers + 2 * s.num_obs
+        b.rewards, b.terminated = <float*>self.pointers[k], <uint8_t*>self.pointers[k + 1]
+        b.discounts = <float*>self.pointers[k + 2]
+        return arrays
+
+    cdef void fill(self, int threads) noexcept:
+        """Gathers the minibatch to which `batch` points."""
+        with nogil:
+            ep_split(self.batch.count, 1, threads, fill_rows, &self.batch)
+
+    cdef object priorities_of(self, cnp.ndarray index):
+        """Returns the priorities of transitions, float64 (n,); None if sampling is uniform."""
+        cdef Steps* s = &self.s
+        cdef const int64_t* ids = <const int64_t*>cnp.PyArray_DATA(index)
+        cdef cnp.ndarray out
+        cdef int64_t k
+        if s.tree == NULL:
+            return None
+        out = np.empty(cnp.PyArray_SIZE(index))
+        for k in range(cnp.PyArray_SIZE(index)):
+            (<double*>cnp.PyArray_DATA(out))[k] = s.tree[s.leaves + position(s, ids[k] // s.num_envs,
+                                                                             ids[k] % s.num_envs)]
+        return out
+
+    cdef tuple finished(self, list arrays, object priorities, double beta):
+        """Returns a minibatch that was gathered; its weights are (p / lowest p) ** -beta."""
+        cdef int64_t k, n
+        cdef const double* p
+        cdef float* weights
+        cdef double lowest = -1
+        cdef int first = self.s.num_obs, second = 2 * self.s.num_obs, third = second + self.s.num_actions
+        if priorities is not None:
+            n, p = cnp.PyArray_SIZE(priorities), <const double*>cnp.PyArray_DATA(priorities)
+            weights = <float*>cnp.PyArray_DATA(<cnp.ndarray>arrays[third + 3])
+            for k in range(n):
+                lowest = p[k] if p[k] > 0 and (lowest < 0 or p[k] < lowest) else lowest
+            for k in range(n):
+                weights[k] = <float>pow(lowest / p[k], beta) if p[k] > 0 else 1
+        return (arrays[:first], arrays[second:third], arrays[third], arrays[first:second], arrays[third + 1],
+                arrays[third + 2], arrays[third + 3] if priorities is not None else None)
 
     cdef int plan(self, int64_t n) except -1:
         """Decides where the arrays of a minibatch of n transitions lie in its memory."""
@@ -755,10 +826,12 @@ cdef class Ring:
         if not (0 <= live <= min(head, s.num_steps) and head < <int64_t>1 << 40 and isfinite(highest) and highest > 0):
             raise StateError(f"the saved replay buffer is damaged: it has {live} of {head} steps")
         self.check_rows(head, live, has_obs, arrays, last, strays.shape[0] if s.depth else 0)
+        self.settle()
         while self.last.rows.size < last.shape[0]:
             self.last.grow()
         while s.depth and self.strays.rows.size < strays.shape[0]:
             self.strays.grow()
+        self.prepared = self.prepared_arrays = self.prepared_priorities = None
         self.generator, self.has_obs, s.highest = g, has_obs, highest
         s.head = head       # views() shows as many slots
         for name, view in self.views().items():

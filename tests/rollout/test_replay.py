@@ -212,3 +212,44 @@ def test_priorities_of_transitions_that_have_left_are_ignored():
     buffer.update_priorities(old, np.full(12, 1000.0))
     counts = np.bincount(buffer.sample(1200).index - buffer.indices()[0], minlength=12)
     np.testing.assert_allclose(counts, 100, atol=2)
+
+
+@pytest.mark.parametrize("prioritized", [False, True])
+def test_prefetched_minibatches(prioritized):
+    """Each minibatch is the one that was drawn when the previous one was returned, as it was then."""
+    pool = plugin.make(num_envs=N, on_error="restart")
+    buffer = envpool.ReplayBuffer(pool, 12, 2, prioritized, seed=3, prefetch=True)
+    rng, expected = np.random.default_rng(5), None
+    buffer.reset()
+    for k in range(60):
+        (buffer.send if k % 2 else buffer.step)(rng.choice(MOVES, N, p=LIKELY).astype(np.int32))
+        if k >= 9 and k % 3:
+            got = buffer.sample(6)
+            assert expected is None or set(got.index.tolist()) <= set(expected)
+            for index, obs, action in zip(got.index.tolist(), got.obs, got.action, strict=True):
+                if expected is not None:
+                    np.testing.assert_array_equal(obs, expected[index][0])
+                    assert action == expected[index][1]
+            every = buffer.transitions(buffer.indices())
+            expected = dict(zip(every.index.tolist(), zip(every.obs, every.action, strict=True), strict=True))
+            if prioritized:
+                assert got.weight.max() == 1
+                buffer.update_priorities(got.index, rng.random(6))
+        if k % 2:
+            buffer.recv()
+    assert len(buffer.sample(5).index) == 5  # another number: drawn now
+    assert set(buffer.sample(6).index.tolist()) <= set(buffer.indices().tolist())
+
+
+def test_the_first_prefetched_minibatches_are_those_of_the_generator():
+    """Without steps in between, the draws are those of a buffer that prefetches nothing."""
+    pool = plugin.make(num_envs=N)
+    one = envpool.ReplayBuffer(pool, 30, seed=7)
+    one.reset()
+    for _ in range(4):
+        one.step(np.full(N, 3))
+    other = envpool.ReplayBuffer(pool, 30, prefetch=True)
+    other.load_state_dict(one.state_dict())
+    for _ in range(3):
+        for a, b in zip(one.sample(8), other.sample(8), strict=True):
+            np.testing.assert_array_equal(a, b)

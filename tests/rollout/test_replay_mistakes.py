@@ -1,6 +1,7 @@
 """What a replay buffer refuses, and what it survives: nothing is lost, and nothing that is handed out changes."""
 
 import copy
+import os
 import pickle
 import re
 
@@ -351,3 +352,19 @@ def test_repr(pool):
     assert repr(envpool.ReplayBuffer(pool, 30, 3, True)) == (
         "ReplayBuffer(0 transitions, capacity=30, n_step=3, prioritized)"
     )
+
+
+def test_a_fork_while_a_minibatch_is_prefetched(buffer):
+    """The child has no helper: it draws minibatches itself, and ends."""
+    pool = buffer.pool
+    prefetching = envpool.ReplayBuffer(pool, 30, prefetch=True)
+    prefetching.reset()
+    step(prefetching)
+    prefetching.sample(4)
+    pid = os.fork()
+    if pid == 0:
+        is_right = len(prefetching.sample(4).index) == len(prefetching.sample(4).index) == 4
+        del prefetching
+        os._exit(0 if is_right else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert len(prefetching.sample(4).index) == 4
