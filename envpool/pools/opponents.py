@@ -91,6 +91,10 @@ def style_with_opponents(base: Any) -> Any:
     """Return the style of a pool with opponents: the core returns plain arrays, and `Layout` has the form of `base`."""
 
     class Style(base):  # type: ignore[misc]
+        finish = None  # of merged results only, see `Layout`
+        seats_now: Array
+        seats_of_step: Array
+
         def __init__(self, spec: Any):
             super().__init__(spec)
             local = {player: k for k, player in enumerate(spec.shown_players)}
@@ -103,8 +107,13 @@ def style_with_opponents(base: Any) -> Any:
 
         def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
             shown_view = view_of(str(self.spec.config.players), names, self.of_players_names, self.groups)
-            self.layout = Layout(names, self.of_players_names, shown_view, super().forms(shown_view.names), self)
+            forms = super().forms(shown_view.names)
+            self.merged = Layout(names, self.of_players_names, shown_view, forms, self, super().finish)
             return tuple(names), tuple(names)
+
+        def seats(self, of_final: bool) -> Array:
+            """Return the numbers of the players of a result, (B, places) or (1, places); see `PythonStyle.seats`."""
+            return self.seats_of_step if of_final else self.seats_now
 
         def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
             self.failures = dict(errors)
@@ -134,14 +143,18 @@ class Layout:
         Nests of reset() and step().
     style : Style
         The API style.
+    finish : callable
+        Completes a result, see ``Style.finish``.
     """
 
-    def __init__(self, names: Sequence[str], of_players: Any, view: Any, forms: tuple[Any, Any], style: Any):
+    def __init__(
+        self, names: Sequence[str], of_players: Any, view: Any, forms: tuple[Any, Any], style: Any, finish: Any
+    ):
         self.names, self.view = list(names), view
         self.at = {name: k for k, name in enumerate(names)}
         self.is_viewed = [is_viewed(name, of_players) for name in names]
         self.of_players = [name in of_players for name in names]
-        self.templates = [ResultTemplate(nest, view.names, style.add_errors_to, style.finish) for nest in forms]
+        self.templates = [ResultTemplate(nest, view.names, style.add_errors_to, finish) for nest in forms]
         self.row_id = view.names.index("row:id") if "row:id" in view.names else -1
         self.observed = [n for n in names if n.startswith(("obs", "info"))]
         self.obs_nest = tree.observation(names)
@@ -157,7 +170,7 @@ class OpponentsPool(EnvPool):
     def _begin(self, style: Any) -> None:
         """Set what is known before the first results."""
         spec, shape = self.spec, (self.num_envs, self.spec.num_players)
-        self._made_style, self._layout = style, style.layout
+        self._made_style, self._layout = style, style.merged
         self._players = np.array(spec.shown_players)
         self._alternates = spec.controlled == "alternate"
         # With "alternate", the player of the user in environment i is i, modulo P, and the next one in each episode.
@@ -166,6 +179,7 @@ class OpponentsPool(EnvPool):
         self._owed = np.zeros(shape, np.float32)
         self._last: dict[str, Array] = {}
         self._policy = spec.pool_options.get("opponents", "random")
+        self._is_asking = False
         seed = spec.config.seed
         self._opponent_sampler = Sampler(None if seed is None else [seed, OPPONENT_SEED])
 
@@ -216,6 +230,7 @@ class OpponentsPool(EnvPool):
         ConfigError
             There is an argument for a part of the environments.
         """
+        self._check_not_asking()
         if min_ready is not None or timeout is not None or env_ids is not None:
             raise ConfigError(f"recv() of a pool with opponents has the results of a whole send: {WAY_OUT}")
         turns = self._turns
@@ -223,7 +238,7 @@ class OpponentsPool(EnvPool):
             return super().recv(reset)
         while True:
             if turns.waits:
-                self._merge(turns, list(super().recv()))
+                self._merge(turns, list(super().recv() if len(turns.ids) else super()._reset_envs(turns.ids)))
             if not len(turns.pending):
                 break
             super().send(packed(self._moves_of_opponents(turns)), turns.ids[turns.pending])
@@ -235,12 +250,15 @@ class OpponentsPool(EnvPool):
     def _send_reset(
         self, env_id: Any = None, seeds: Sequence[int | None] | None = None, options: ResetOptions | None = None
     ) -> int:
+        self._check_not_asking()
         if env_id is not None:
             self._check_nothing_waits()
         count = super()._send_reset(env_id, seeds, options)
         ids = self._ids if env_id is None else np.array(env_id, np.int32)
         self._owed[ids] = 0
         self._turns = Turns(ids, self._seats[ids])
+        if env_id is None and seeds is not None and None not in seeds:
+            self._opponent_sampler = Sampler([*(seed for seed in seeds if seed is not None), OPPONENT_SEED])
         return count
 
     def _reset_envs(
@@ -249,7 +267,15 @@ class OpponentsPool(EnvPool):
         self._send_reset(env_id, seeds, options)
         return self.recv(reset=True)
 
+    def _check_not_asking(self) -> None:
+        if self._is_asking:
+            raise PoolStateError(
+                "the pool is asking its opponents for actions, and continues when they have returned them: opponents "
+                "cannot step, reset or receive from it; search in another pool"
+            )
+
     def _check_nothing_waits(self) -> None:
+        self._check_not_asking()
         if self._turns is not None:
             raise PoolStateError(
                 "results of this pool are waiting, since it was sent to, or a call was interrupted: call recv(), or "
@@ -318,28 +344,28 @@ class OpponentsPool(EnvPool):
         if field.name not in parts:
             given: Any = self._joined(field, parts, count, row)
         else:
-            given = np.array(parts[field.name])
+            given = as_array("action", field.name, parts[field.name]).copy()
         if given.dtype.kind not in "biuf":
             raise ActionError(f"action {field.name!r} has dtype {given.dtype}, expected {field.dtype}")
-        if not has_players(field) and given.shape == (count, *row):
-            return given  # type: ignore[no-any-return]
+        owners, players = parts.get("players.env_id"), parts.get("players.id")
+        names_rows = self.spec.is_turn_based and not (owners is None and players is None)
+        if not has_players(field) and given.shape == (count, *row) and not names_rows:
+            return given
         if not has_players(field) and not self.spec.is_turn_based:
             raise ActionError(f"action {field.name!r} has shape {given.shape}, expected {(count, *row)}")
         mask = self._seen.rows[ids] & self._is_controlled(ids)
         num_rows = int(np.count_nonzero(mask))
         grid = np.zeros((count, self.spec.num_players, *row), given.dtype)
-        owners, players = parts.get("players.env_id"), parts.get("players.id")
-        if given.shape == (count, places, *row):
+        if given.shape == (count, places, *row) and not names_rows:
             grid[np.arange(count)[:, None], self._places(ids)] = given
-        elif owners is not None and players is not None:
-            where = {int(id): k for k, id in enumerate(ids)}
-            owners, players = np.asarray(owners), np.asarray(players)
-            if given.shape != (len(owners), *row) or len(owners) != len(players):
-                raise EnvIdError(f"{len(given)} actions need as many entries of players.env_id and players.id")
-            for k, (owner, player) in enumerate(zip(owners.tolist(), players.tolist(), strict=True)):
-                if owner not in where or not 0 <= player < self.spec.num_players:
-                    raise EnvIdError(f"row {k} is of player {player} of env {owner}, which is not in env_id")
-                grid[where[owner], player] = given[k]
+        elif owners is not None or players is not None:
+            at = self._named_rows(ids, owners, players)
+            if given.shape != (len(at[0]), *row):
+                raise ActionError(
+                    f"action {field.name!r} has shape {given.shape}, expected {(len(at[0]), *row)}: a row for each "
+                    "entry of players.env_id; nothing was sent"
+                )
+            grid[at] = given
         elif given.shape == (num_rows, *row):
             grid[mask] = given
         else:
@@ -353,6 +379,45 @@ class OpponentsPool(EnvPool):
         acts = self._seen.acts[ids]
         return np.where(acts.any(1).reshape(-1, *[1] * len(row)), grid[np.arange(count), acts.argmax(1)], 0)
 
+    def _named_rows(self, ids: Array, owners: Any, players: Any) -> tuple[Array, Array]:
+        """Return the positions of environments, and the players, of rows that name them: EnvPool's form of actions."""
+        if owners is None:
+            raise ActionError("action dict has 'players.id' without 'players.env_id': pass both, or neither")
+        where = {id: k for k, id in enumerate(ids.tolist())}
+        owners = as_array("action", "players.env_id", owners).ravel().tolist()
+        unknown = [(k, owner) for k, owner in enumerate(owners) if owner not in where]
+        if unknown:
+            raise EnvIdError(f"players.env_id[{unknown[0][0]}] is {unknown[0][1]}, which is not in env_id")
+        at = np.array([where[owner] for owner in owners], np.intp)
+        is_own = self._is_controlled(ids)
+        if players is None:  # the rows of an environment are those of its players in order
+            seen = self._seen.rows[ids] & is_own
+            order = np.argsort(at, kind="stable")
+            if np.bincount(at, minlength=len(ids)).tolist() != seen.sum(1).tolist():
+                raise EnvIdError(
+                    "players.env_id must name each environment once for each of its controlled players in the last "
+                    "results; pass players.id, or rows in the order of the results"
+                )
+            numbers = np.empty(len(at), np.intp)
+            numbers[order] = np.nonzero(seen)[1]
+        else:
+            numbers = as_array("action", "players.id", players).ravel().astype(np.intp)
+        if len(numbers) != len(at):
+            raise ActionError(f"players.id has {len(numbers)} entries, and players.env_id {len(at)}")
+        used = np.zeros(is_own.shape, np.bool_)
+        for k, (env, player) in enumerate(zip(at.tolist(), numbers.tolist(), strict=True)):
+            if not 0 <= player < self.spec.num_players or not is_own[env, player]:
+                raise EnvIdError(
+                    f"players.id[{k}] is {player}, which is not a controlled player of env {ids[env]}: those are "
+                    f"{np.flatnonzero(is_own[env]).tolist()}; nothing was sent"
+                )
+            if used[env, player]:
+                raise EnvIdError(f"two rows are of player {player} of env {ids[env]}; nothing was sent")
+            used[env, player] = True
+        for env, player in np.argwhere(self._seen.acts[ids] & is_own & ~used)[:1].tolist():
+            raise EnvIdError(f"player {player} of env {ids[env]} acts, but has no row; nothing was sent")
+        return at, numbers
+
     def _joined(self, field: Any, parts: dict[str, Any], count: int, row: tuple[int, ...]) -> Array:
         """Return the array (B, places, ...) of the actions of groups."""
         local = {player: k for k, player in enumerate(self.spec.shown_players)}
@@ -360,7 +425,9 @@ class OpponentsPool(EnvPool):
         for group in self.spec.groups:
             if group.name not in parts:
                 raise ActionError(f"action dict needs an entry for each group of players; missing is {group.name!r}")
-            array = np.asarray(flat({"action": parts[group.name]}).get(field.name))
+            array = as_array(
+                f"group {group.name!r}: action", field.name, flat({"action": parts[group.name]}).get(field.name)
+            )
             own_row = group.shapes.get(field.name, row)
             shape = (count, len(group.players), *own_row)
             if array.shape != shape:
@@ -413,11 +480,15 @@ class OpponentsPool(EnvPool):
         info = filled(layout.info_nest, rows)
         info["env_id"] = ids[envs]
         info["players"] = {"env_id": ids[envs], "id": players.astype(np.int32)}
-        action = self._policy(filled(layout.obs_nest, rows), info)
+        self._is_asking = True
+        try:
+            action = self._policy(filled(layout.obs_nest, rows), info)
+        finally:
+            self._is_asking = False
         given = flat({"action": action})
         checked = {}
         for field in self._asked_fields:
-            array = np.asarray(given.get(field.name))
+            array = as_array("opponents returned for", field.name, given.get(field.name))
             shape = (len(envs), *(row_shape(field) if has_players(field) else field.shape))
             if array.shape != shape or array.dtype.kind not in "biuf":
                 raise ActionError(
@@ -547,6 +618,7 @@ class OpponentsPool(EnvPool):
         rows = np.arange(len(ids))[:, None]
         now = self._places(ids)
         step = turns.seats[:, None] if self._alternates and not reset else now
+        self._made_style.seats_now, self._made_style.seats_of_step = now, step
         arrays = []
         for k, array in enumerate(turns.arrays):
             if not layout.is_viewed[k]:
@@ -579,6 +651,14 @@ def with_opponents(base: type[EnvPool]) -> Any:
         meta: Any = type(base)
         _classes.setdefault(base, meta(base.__name__, (OpponentsPool, base), members))
     return _classes[base]
+
+
+def as_array(whose: str, name: str, values: Any) -> Array:
+    """Return values as an array, or raise ActionError if they have no common shape."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise ActionError(f"{whose} {name!r} must be an array, got {shown(values)}: {error}") from error
 
 
 def flat(nest: Mapping[str, Any]) -> dict[str, Any]:

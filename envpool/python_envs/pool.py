@@ -101,10 +101,19 @@ class PythonStyle:
         def drop(env_id: int) -> None:
             self.envs.drop_info(env_id, of_final)
 
-        batched = partial(self._of_players, infos, arrays) if self.spec.num_players else None
+        batched = partial(self._of_players, infos, arrays, of_final) if self.spec.num_players else None
         add_infos(info, infos, rows, arrays[self._ids], drop, batched)
 
-    def _of_players(self, infos: list[Any], arrays: Sequence[Any], rows: Sequence[int]) -> dict[str, Any]:
+    def seats(self, of_final: bool) -> Any:
+        """Return the players of which results have places, (B, places) or (1, places); None for all players.
+
+        `of_final`: of the last steps of episodes that have ended, in a batch that also begins others.
+        """
+        return None
+
+    def _of_players(
+        self, infos: list[Any], arrays: Sequence[Any], of_final: bool, rows: Sequence[int]
+    ) -> dict[str, Any]:
         """Return the entries for infos by player, with those of whole environments under -1; see `PlayersEnv`."""
         players = self.spec.num_players
         shared = {row: infos[row][-1] for row in rows if -1 in infos[row]}
@@ -113,11 +122,11 @@ class PythonStyle:
         kind = self.spec.config.players
         if kind == "dict":
             entries = {g.name: viewed(found, players, list(g.players)) for g in self.spec.groups} if found else {}
-        elif kind == "grid":
-            entries = viewed(found, players, slice(None))
         else:
-            places = np.flatnonzero(arrays[self._names.index(MASK)])
-            entries = mapped(found, lambda array: array.take(places, 0))
+            entries = viewed(found, players, self.seats(of_final))
+            if kind == "rows":
+                places = np.flatnonzero(arrays[self._names.index(MASK)])
+                entries = mapped(entries, lambda array: array.reshape(-1, *array.shape[2:]).take(places, 0))
         return batch_infos(len(infos), list(shared), list(shared.values())) | entries
 
     def _add_final(self, info: dict[str, Any], arrays: Sequence[Any]) -> Any:
@@ -147,8 +156,16 @@ def mapped(nest: dict[str, Any], function: Callable[[Any], Any]) -> dict[str, An
 
 
 def viewed(nest: dict[str, Any], players: int, chosen: Any) -> dict[str, Any]:
-    """Return arrays with a row for each place of each environment as arrays (B, P, ...) of the chosen players."""
-    return mapped(nest, lambda array: array.reshape(-1, players, *array.shape[1:])[:, chosen])
+    """Return arrays with a row for each place of each environment as arrays (B, places, ...) of the chosen players.
+
+    `chosen` are their numbers, (places,) or (B, places) or (1, places); None for all of them.
+    """
+
+    def view(array: Any) -> Any:
+        grid = array.reshape(-1, players, *array.shape[1:])
+        return grid if chosen is None else grid[np.arange(len(grid))[:, None], chosen]
+
+    return mapped(nest, view)
 
 
 class PythonDMStyle(PythonStyle):

@@ -138,7 +138,7 @@ def check_controlled(spec: Any, options: Mapping[str, Any]) -> tuple[int, ...] |
                 f"controlled='alternate' needs players='rows', since an environment has one row, got "
                 f"players={config.players!r}: leave it out"
             )
-        if any(group.shapes for group in spec.groups):
+        if not have_equal_spaces(spec):
             raise ConfigError(
                 f"controlled='alternate' needs players with equal spaces, and those of {name} differ: name the players"
             )
@@ -195,6 +195,19 @@ def group_spec(field: Field, count: int, group: PlayerGroup) -> ArraySpec:
     part = (list(group.players), *map(slice, shape))
     low, high = (None if bound is None else bound[part] for bound in bounds_of(field, count))
     return ArraySpec(field.dtype, (len(group.players), *shape), low, high)
+
+
+def have_equal_spaces(spec: Any) -> bool:
+    """Return whether the observations, infos and actions of all players of a task have the same shapes and bounds."""
+    groups = {player: group for group in spec.groups for player in group.players}
+
+    def alike(field: Field, one: int, other: int) -> bool:
+        a, b = (group_spec(field, spec.num_players, groups[p]._replace(players=(p,))) for p in (one, other))
+        bounds = (a.minimum, b.minimum), (a.maximum, b.maximum)
+        return a.shape == b.shape and all(np.array_equal(x, y) for x, y in bounds)
+
+    fields = [field for field in (*spec.shown_fields, *spec.action_fields) if has_players(field)]
+    return all(alike(field, 0, player) for field in fields for player in range(1, spec.num_players))
 
 
 def refuse_players(spec: Any, what: str, way_out: str) -> None:

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ActionError, ConfigError, EnvStepError, PoolStateError, StateError
+from envpool.errors import (
+    ActionError,
+    ConfigError,
+    EnvIdError,
+    EnvStepError,
+    PoolClosedError,
+    PoolStateError,
+    StateError,
+)
 from envpool.rollout import Rollout
 from tests.support import plugin
 from tests.support.crowd import FAIL
@@ -293,6 +301,104 @@ def test_an_opponent_that_raises_leaves_the_pool_usable():
         assert not obs.any()
 
 
+@pytest.mark.parametrize("task", ["ConnectFour-v0", "MPE/simple_tag-v3"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda pool: pool.step(np.zeros(2, int)),
+        lambda pool: pool.send(np.zeros(2, int)),
+        lambda pool: pool.recv(),
+        lambda pool: pool.reset(),
+        lambda pool: pool.reset(np.array([0])),
+        lambda pool: pool.async_reset(),
+    ],
+)
+def test_opponents_cannot_use_their_own_pool(task, call):
+    """It would step environments whose results are merged, or ask the opponents again, and so on forever."""
+    with envpool.make_gymnasium(task, num_envs=2, controlled=[0]) as pool:
+        pool.reset()
+        pool.opponents = lambda obs, info: call(pool)
+        with pytest.raises(PoolStateError, match="opponents cannot step, reset or receive"):
+            pool.step(np.array([3, 4]))
+        pool.opponents = "random"
+        *_, info = pool.step(np.array([3, 4])) if pool._turns is None else pool.recv()
+        assert info["elapsed_step"].tolist() == [2, 2] if task == "ConnectFour-v0" else [1, 1]
+
+
+@pytest.mark.parametrize("task", ["ConnectFour-v0", "MPE/simple_tag-v3"])
+def test_an_opponent_may_close_the_pool(task):
+    pool = envpool.make_gymnasium(task, num_envs=2, controlled=[0])
+    pool.reset()
+
+    def close(obs, info):
+        pool.close()
+        return np.zeros(len(obs), int)
+
+    pool.opponents = close
+    with pytest.raises(PoolClosedError):
+        pool.step(np.array([3, 4]))
+
+
+@pytest.mark.parametrize("task", ["ConnectFour-v0", "MPE/simple_tag-v3"])
+def test_a_reset_with_seeds_also_begins_the_random_opponents_again(task):
+    with envpool.make_gymnasium(task, num_envs=2, controlled=[0]) as pool:
+        results = []
+        for seed in (3, 3, [3, 4], 4):
+            pool.reset(seed=seed)
+            results.append(np.stack([pool.step(np.array([k % 5, k // 2]))[0] for k in range(6)]))
+        assert (results[0] == results[1]).all() and (results[0] == results[2]).all()
+        assert (results[0] != results[3]).any()
+
+
+def test_calls_for_no_environment_have_empty_results():
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, controlled=[0]) as pool:
+        pool.reset()
+        nobody = np.zeros(0, np.int32)
+        obs, reward, *_, info = pool.step(nobody, nobody)
+        assert obs.shape == (0, 6, 7, 2) and reward.shape == info["env_id"].shape == (0,)
+        assert pool.reset(nobody)[0].shape == (0, 6, 7, 2)
+        assert pool.step(np.array([0, 1]))[0].shape == (2, 6, 7, 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "text", "ids"),
+    [
+        (EnvIdError, r"two rows are of player 0 of env 0", ([0, 0, 1, 1], [0, 0, 0, 2])),
+        (EnvIdError, r"id\[1\] is 1, which is not a controlled player of env 0: those are \[0, 2\]", ([0, 0], [0, 1])),
+        (EnvIdError, r"id\[1\] is 9, which is not a controlled player", ([0, 0], [0, 9])),
+        (EnvIdError, r"player 2 of env 1 acts, but has no row", ([0, 0, 1], [0, 2, 0])),
+        (EnvIdError, r"env_id\[1\] is 5, which is not in env_id", ([0, 5], [0, 2])),
+        (EnvIdError, r"once for each of its controlled players", ([0, 0, 1], None)),
+        (ActionError, r"id has 3 entries, and players.env_id 4", ([0, 0, 1, 1], [0, 2, 0])),
+        (ActionError, r"'players.id' without 'players.env_id'", (None, [0, 2, 0, 2])),
+    ],
+)
+def test_rows_that_name_their_players_are_checked(error, text, ids):
+    with plugin.make_task("Crowd-v0", num_envs=2, places=3, constant=True, controlled=[0, 2]) as pool:
+        pool.reset()
+        players = {name: np.array(part) for name, part in zip(("env_id", "id"), ids, strict=True) if part is not None}
+        count = len(ids[0] or ids[1])
+        with pytest.raises(error, match=text):
+            pool.step({"action": np.zeros(count, int), "env_id": np.arange(2), "players": players})
+        pool.opponents = lambda obs, info: np.zeros(len(obs), int)
+        own = {"env_id": np.array([1, 0, 1, 0])}  # without id: those of an environment in order
+        obs, *_ = pool.step({"action": np.array([5, 6, 7, 8]), "env_id": np.array([0, 1]), "players": own})
+        assert obs[:, 4].tolist() == [6, 8, 5, 7]
+
+
+def test_rows_of_turns_that_name_their_players_are_checked():
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, controlled=[0]) as pool:
+        pool.reset()
+        pool.opponents = lambda obs, info: np.full(len(obs), 6)
+        action = {"action": np.array([3, 4]), "env_id": np.arange(2)}
+        for wrong in ({"env_id": [0, 0], "id": [0, 0]}, {"env_id": [0, 1], "id": [1, 1]}):
+            with pytest.raises(EnvIdError):
+                pool.step(action | {"players": {k: np.array(v) for k, v in wrong.items()}})
+        right = {"env_id": np.array([1, 0]), "id": np.array([0, 0])}
+        obs, *_ = pool.step(action | {"players": right})
+        assert obs[0, 5, 4, 0] == obs[1, 5, 3, 0] == 1
+
+
 def test_illegal_or_misshapen_moves_of_opponents_are_refused_and_can_be_repeated():
     with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, controlled=[0]) as pool:
         pool.reset()
@@ -300,6 +406,7 @@ def test_illegal_or_misshapen_moves_of_opponents_are_refused_and_can_be_repeated
             (lambda obs, info: np.full(len(obs), 7), "integers from 0 to 6"),
             (lambda obs, info: np.zeros((len(obs), 2)), "expected numbers of shape"),
             (lambda obs, info: None, "opponents returned"),
+            (lambda obs, info: [[1, 2], [3]], "opponents returned for 'action' must be an array"),
         ):
             pool.opponents = wrong
             with pytest.raises(ActionError, match=text):
@@ -331,6 +438,8 @@ def test_actions_of_the_user_are_checked_and_nothing_is_sent():
         pool.reset()
         with pytest.raises(ActionError, match=r"player 2 of env 1 .* from 0 to 15, got 99"):
             pool.step(np.array([0, 1, 2, 99]))
+        with pytest.raises(ActionError, match="must be an array"):
+            pool.step([[1, 2], [3]])
         with pytest.raises(ActionError, match=r"shape \(3,\), expected \(4,\), a row .* \(2, 2\)"):
             pool.step(np.zeros(3, int))
         own = {"env_id": np.array([1, 0, 0, 1]), "id": np.array([2, 2, 0, 0])}
@@ -389,6 +498,9 @@ def test_tasks_without_players_or_with_unequal_spaces_refuse_the_options():
         envpool.make_spec("CartPole-v1", controlled=[0])
     with pytest.raises(ConfigError, match="equal spaces"):
         envpool.make_spec("MPE/simple_tag-v3", controlled="alternate")
+    with pytest.raises(ConfigError, match="equal spaces"):  # equal shapes, but other bounds of actions
+        plugin.make_task("Crowd-v0", num_envs=1, groups=True, controlled="alternate")
+    assert envpool.make_spec("MPE/simple_spread-v3", controlled="alternate").controlled == "alternate"
     with envpool.make_gymnasium("CartPole-v1") as pool, pytest.raises(ConfigError, match="with controlled"):
         pool.opponents = "random"
 
