@@ -126,6 +126,8 @@ def evaluate(
                 show(pool, result, actions, path, list(given_seeds), list(range(pool.num_envs)))
             else:
                 ids = sorted({int(result.env_ids[result.episode(which)]) for which in SHOWN})
+                if pool.spec.controlled is not None:  # what an opponent does may depend on all environments
+                    ids = list(range(pool.num_envs))
                 shown = [given_seeds[i] for i in ids]
                 settings = {"render_mode": "rgb_array"} | options
                 with open_task(task_or_pool, len(ids), shown, **settings) as again:
@@ -157,8 +159,8 @@ def play(
     """Play the episodes; return them, and the actions of all steps if they are kept."""
     n = player.pool.num_envs
     quota = quotas(episodes, n)
-    players = player.pool.spec.num_players
-    played, total = np.zeros(n, np.int64), np.zeros((n, players) if players else n)
+    players = player.pool.spec.shown_players
+    played, total = np.zeros(n, np.int64), np.zeros((n, len(players)) if players else n)
     length, running = np.zeros(n, np.int64), np.zeros(n, np.int64)
     found: list[tuple[int, int, float, int, bool, Any]] = []
     actions: list[Any] = []
@@ -174,7 +176,7 @@ def play(
         if player.counts is not None:
             ended = np.zeros(n, bool) if step.entry is None else step.entry["mask"]
             if step.entry is not None:
-                returns, lengths = step.entry["player_r" if players else "r"], step.entry["l"]
+                returns, lengths = step.entry["player_r"][:, players] if players else step.entry["r"], step.entry["l"]
         for i in np.flatnonzero(ended):
             if played[i] < quota[i]:
                 row = int(i), int(played[i]), float(returns[i].sum()), int(lengths[i]), bool(step.terminated[i])
@@ -202,6 +204,7 @@ def play(
         name,
         np.array(of_players, np.float64) if players else None,
         {group.name: group.players for group in player.pool.spec.groups},
+        players,
     )
     return result, actions
 

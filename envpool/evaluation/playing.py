@@ -183,6 +183,11 @@ def check_pool(pool: Any) -> None:
             f"pool must be a pool of envpool.make, make_mujoco or make_python, got {type(pool).__name__}: make one "
             "with envpool.make_gymnasium"
         )
+    if pool.spec.controlled == "alternate":
+        raise ConfigError(
+            "a policy plays the same players in all episodes, got controlled='alternate': play each player in a pool "
+            "of its own, such as one with controlled=[0] and players='grid'"
+        )
     if pool.spec.num_players and pool.spec.config.players != "grid":
         raise ConfigError(
             f"a policy plays tasks with players as a grid, and {pool.spec.task_id or type(pool).__name__} has "
@@ -203,7 +208,7 @@ def check_grid(action: Any, pool: Any) -> None:
     spec = pool.spec
     rows: tuple[int, ...] = (pool.num_envs,)
     if all(has_players(field) for field in spec.action_fields):
-        rows = (pool.num_envs, spec.num_players)
+        rows = (pool.num_envs, len(spec.shown_players))
 
     def check(array: Any) -> None:
         shape = np.shape(array)

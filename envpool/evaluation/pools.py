@@ -28,7 +28,7 @@ def open_task(task: Any, num_envs: int, seeds: Sequence[int], **options: Any) ->
     if isinstance(task, str) and (registry.has(task) or not is_known_to_gymnasium(task)):
         options = dict(num_envs=num_envs, **options)  # a TypeError if it is given twice
         spec, render = resolve(task, "gymnasium", options)
-        if spec.num_players and options.get("players") is None:
+        if spec.num_players and options.get("players") is None and spec.controlled != "alternate":
             spec, render = resolve(task, "gymnasium", options | {"players": "grid"})
         return open_pool(spec, render)
     from envpool.python_envs.make import make_python

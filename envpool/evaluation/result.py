@@ -64,9 +64,12 @@ class Evaluation:
     name : str
         Name of the task.
     player_returns : numpy.ndarray or None
-        float64 (E, P), the return of each player; their sums are `returns`. None if the task has no players.
+        float64 (E, P), the return of each player in `players`; their sums are `returns`. None if the task has no
+        players.
     groups : dict of str to tuple of int
         The numbers of the players of each group; empty if the task has no players.
+    players : tuple of int
+        The numbers of the players that the policy played: all, or those that the pool's option `controlled` names.
     """
 
     returns: npt.NDArray[np.float64]
@@ -79,6 +82,7 @@ class Evaluation:
     name: str
     player_returns: npt.NDArray[np.float64] | None = None
     groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    players: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.returns)
@@ -97,7 +101,8 @@ class Evaluation:
         """Return the sums of the returns of the players of each group, float64 (E,), by the name of the group."""
         if self.player_returns is None:
             return {}
-        return {name: self.player_returns[:, list(players)].sum(axis=1) for name, players in self.groups.items()}
+        at = {player: k for k, player in enumerate(self.players)}
+        return {name: self.player_returns[:, [at[p] for p in own]].sum(axis=1) for name, own in self.groups.items()}
 
     def summary(self) -> dict[str, Summary]:
         """Return the statistics of "return" and "length".
@@ -109,7 +114,7 @@ class Evaluation:
         if len(self.groups) > 1:
             values |= {f"return of {name}": returns for name, returns in self.group_returns().items()}
         if self.player_returns is not None:
-            values |= {f"return of player {p}": returns for p, returns in enumerate(self.player_returns.T)}
+            values |= {f"return of player {p}": r for p, r in zip(self.players, self.player_returns.T, strict=True)}
         values["length"] = self.lengths.astype(np.float64)
         return {name: summary_of(column, self.confidence) for name, column in values.items()}
 

@@ -171,3 +171,46 @@ def test_what_is_not_available_is_refused(tmp_path):
     text = "autoreset_mode='next_step' or 'disabled', got 'same_step'"
     with envpool.make_gymnasium("MPE/simple_spread-v3", **options) as pool, pytest.raises(ConfigError, match=text):
         envpool.record(pool, "random", tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_policy_against_opponents_has_the_returns_of_its_own_players(mode, counted):
+    """The returns are those of a pool in which it plays all players."""
+    plugin.load()
+
+    def opponents(obs, info):
+        return act(obs)
+
+    options = CROWD | {"autoreset_mode": mode, "episode_statistics": counted}
+    with envpool.make_gymnasium("Crowd-v0", **options) as pool:
+        expected = envpool.evaluate(act, pool, 7)
+    with envpool.make_gymnasium("Crowd-v0", **options, controlled=[1, 3], opponents=opponents) as pool:
+        result = envpool.evaluate(act, pool, 7)
+    np.testing.assert_array_equal(result.player_returns, expected.player_returns[:, [1, 3]])
+    np.testing.assert_array_equal(result.returns, expected.player_returns[:, [1, 3]].sum(1))
+    np.testing.assert_array_equal(result.group_returns()["agents"], result.returns)
+    np.testing.assert_array_equal(result.lengths, expected.lengths)
+    assert [name for name in result.summary() if "player" in name] == ["return of player 1", "return of player 3"]
+
+
+def test_turns_against_random_opponents_repeat_with_seeds(tmp_path):
+    options = {"num_envs": 3, "players": "grid", "controlled": [1], "max_episode_steps": 5}
+    with envpool.make_gymnasium("ConnectFour-v0", **options, render_mode="rgb_array") as pool:
+        one, other = (envpool.evaluate("random", pool, 5, seeds=7, video=tmp_path / "run.gif") for _ in range(2))
+    assert one.to_dict() == other.to_dict() and set(one.player_returns.ravel()) <= {-1, 0, 1}
+    envpool.evaluate("random", "ConnectFour-v0", 3, controlled=[0], max_episode_steps=5, video=tmp_path / "task.gif")
+    assert (tmp_path / "task-best.gif").exists()
+
+
+def test_datasets_have_the_controlled_players(tmp_path):
+    options = {"num_envs": 2, "players": "grid", "controlled": [0, 2]}
+    with envpool.make_gymnasium("MPE/simple_spread-v3", **options) as pool:
+        envpool.record(pool, "random", tmp_path / "own.npz", episodes=2)
+    for episode in read_episodes(tmp_path / "own.npz"):
+        assert episode.obs["obs"].shape == (26, 2, 18) and episode.reward.shape == (25, 2)
+
+
+def test_players_that_alternate_are_refused():
+    with pytest.raises(ConfigError, match=r"controlled=\[0\] and players='grid'"):
+        envpool.evaluate("random", "ConnectFour-v0", 2, controlled="alternate")
