@@ -138,6 +138,13 @@ def test_random_moves_of_a_game_with_turns_are_legal():
             obs, *_ = pool.step(random(obs))
 
 
+def test_players_against_opponents(tmp_path, capsys):
+    out = ["ConnectFour-v0", "--steps", "1", "--out", str(tmp_path / "a.gif"), "--option"]
+    assert main(["watch", *out, "controlled=1"]) == 0
+    assert main(["watch", *out, "controlled=alternate"]) != 0
+    assert "controlled must name players here, such as 0, got 'alternate'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

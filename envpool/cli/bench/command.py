@@ -117,7 +117,8 @@ def plan(arguments: argparse.Namespace) -> list[Cell]:
     cells = []
     for task in arguments.tasks:
         for sizes in sweep(arguments) if arguments.sweep else [single(arguments)]:
-            options = spec_of(task, arguments.options, **sizes).config._asdict()
+            spec = spec_of(task, arguments.options, **sizes)
+            options = {**spec.pool_options, **spec.config._asdict()}
             chosen = {name: options.get(name, text) for name, text in arguments.options} | sizes  # preset is no option
             cells.append(Cell(task, chosen, arguments.env_type, arguments.compare is not None))
     return cells

@@ -103,7 +103,10 @@ def make_pool(arguments: argparse.Namespace) -> Any:
     task = registry.find(arguments.task)
     defaults = spec_class_of(task).gen_config._field_defaults
     options = {"num_envs": arguments.num_envs, "seed": arguments.seed} | read_options(arguments.options, defaults)
-    if make_spec(arguments.task, **options).num_players and options.setdefault("players", "grid") != "grid":
+    spec = make_spec(arguments.task, **options)
+    if spec.controlled == "alternate":
+        raise ConfigError("controlled must name players here, such as 0, got 'alternate'")
+    if spec.num_players and options.setdefault("players", "grid") != "grid":
         raise ConfigError(f"players must be 'grid' here, or left out, got {shown(options['players'])}")
     return make_gymnasium(arguments.task, render_mode="rgb_array", **options)
 

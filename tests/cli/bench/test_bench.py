@@ -71,6 +71,21 @@ def test_json(env_type, sizes, tmp_path, capsys):
     assert row["frames_per_second"] is None
 
 
+@pytest.mark.parametrize(
+    ("task", "controlled"),
+    [
+        ("ConnectFour-v0", "1"),
+        ("ConnectFour-v0", "alternate"),
+        ("MPE/simple_tag-v3", "adversary"),
+        ("MPE/simple_tag-v3", "[0, 3]"),
+    ],
+)
+def test_pools_with_opponents(task, controlled, capsys):
+    """The option is no part of the configuration, and actions have a place for each controlled player."""
+    assert main(["bench", task, "--num-envs", "2", *QUICK, "--option", f"controlled={controlled}"]) == 0
+    assert task in capsys.readouterr().out
+
+
 def test_compare_and_plot(tmp_path, capsys):
     file, plot = tmp_path / "out.json", tmp_path / "out.png"
     files = ["--json", str(file), "--plot", str(plot)]
