@@ -8,6 +8,7 @@ from envpool._core.structs cimport Block
 
 cdef extern from "envpool/_core/pages.h":
     const size_t PAGE "EP_PAGE"
+    const size_t LEAST_PAGE "EP_LEAST_PAGE"
 
 cdef enum:
     HUGE_PAGE = 2 << 20

@@ -46,7 +46,7 @@ cdef extern from "stdlib.h" nogil:
 
 cdef char* map_memory(size_t size, size_t alignment) noexcept nogil:
     """Returns zero pages at a multiple of `alignment`, NULL if there are none."""
-    cdef size_t extra = alignment - PAGE, before
+    cdef size_t extra = alignment - LEAST_PAGE, before      # mmap() returns a multiple of the kernel's page size
     cdef char* base = <char*>mmap(NULL, size + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     if base == <char*>MAP_FAILED:
         return NULL
