@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import sys
+import sysconfig
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +29,7 @@ from setuptools.command.build_ext import build_ext
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 import old_libraries
 import toolchain
-from native_build import Build, Unavailable
+from native_build import Build, Unavailable, is_for_another_processor, numpy_headers
 
 # Bit-exactness depends on these flags: they forbid contraction to FMA, folding of pow(x, 2) and vectorisation of
 # straight-line code (in which gcc drops float roundings), and make integers wrap. The wheel must run on any x86-64
@@ -55,7 +56,9 @@ guided = {"0": False, "1": True}.get(os.environ.get("ENVPOOL_PGO") or "0")
 if guided is None or (guided and checked):
     allowed = "0" if checked else "0 or 1"
     raise SystemExit(f"ENVPOOL_PGO must be {allowed} with ENVPOOL_PROFILE={profile}, got {os.environ['ENVPOOL_PGO']!r}")
-folder = Path("build") / (profile + "-pgo" * guided)
+if guided and is_for_another_processor():
+    raise SystemExit("ENVPOOL_PGO=1 runs what was built, which this machine cannot do with code for another processor")
+folder = Path("build") / (profile + "-pgo" * guided + f"-{sysconfig.get_platform()}" * is_for_another_processor())
 cpus = len(os.sched_getaffinity(0))
 
 # A wheel runs with an older glibc and libstdc++ than those of the machine that builds it.
@@ -88,7 +91,7 @@ CALLED_IN_STEPS = ("envpool._core.", UTILITIES)
 AGAIN = GCC.format("#pragma GCC pop_options")  # the compiler instantiates C++ templates at the end of a file
 
 # The static library in the numpy wheel has the distributions other than uniform floats and integers.
-random_lib = Path(np.get_include()).parents[1] / "random" / "lib"
+random_lib = Path(numpy_headers()).parents[1] / "random" / "lib"
 
 # A change to one of these files rebuilds every extension: a stale one could disagree about the layout of a struct.
 shared = [str(p) for p in sorted(Path("include").rglob("*.h"))] + ["setup.py", "scripts/native_build.py"]
@@ -106,7 +109,7 @@ def extension(source: Path) -> Extension:
     return Extension(
         ".".join(source.with_suffix("").parts),
         [str(source)],
-        include_dirs=["include", ".", str(source.parent), np.get_include()],
+        include_dirs=["include", ".", str(source.parent), numpy_headers()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=COMMON + PROFILES[profile]["compile"] + optimization(source),
         extra_link_args=["-pthread", *linking],

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -60,6 +61,30 @@ def lock_for(name: str) -> threading.Lock:
     """Return the lock of a file or folder that several extensions share."""
     with _locks_guard:
         return _locks.setdefault(name, threading.Lock())
+
+
+def is_for_another_processor() -> bool:
+    """Return whether this is a cross build: ENVPOOL_TARGET_PACKAGES names the folder of the target's packages."""
+    return bool(os.environ.get("ENVPOOL_TARGET_PACKAGES"))
+
+
+def package_folder(name: str) -> Path | None:
+    """Return the folder of an installed package whose headers and libraries are used, or None.
+
+    A cross build uses packages that the running Python cannot import.
+    """
+    if is_for_another_processor():
+        folder = Path(os.environ["ENVPOOL_TARGET_PACKAGES"]) / name
+        return folder if folder.is_dir() else None
+    found = find_spec(name)
+    return Path(next(iter(found.submodule_search_locations or [""]))) if found else None
+
+
+def numpy_headers() -> str:
+    """Return the folder of NumPy's headers."""
+    folder = package_folder("numpy")
+    assert folder is not None, "the build system requires numpy"
+    return str(folder / "_core/include")
 
 
 def run(command: Sequence[str | Path], **env: str) -> None:

@@ -7,11 +7,14 @@ libraries offer the linker only what the older glibc has. The few functions of a
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from toolchain import command_of
 
 LIBRARIES = ("libc.so.6", "libm.so.6")
 #: What is newer than GCC 8: the member of libstdc++.a with std::filesystem::path, and what compiled code refers to.
@@ -35,7 +38,7 @@ def run(*command: str | Path, cwd: Path | None = None) -> str:
 
 def path_of(library: str) -> Path:
     """Return where the compiler finds a library."""
-    return Path(run("cc", f"-print-file-name={library}").strip()).resolve()
+    return Path(run(*command_of("c"), f"-print-file-name={library}").strip()).resolve()
 
 
 def symbols(file: Path, *, defined: bool) -> Iterator[tuple[str, str, tuple[int, ...]]]:
@@ -61,7 +64,7 @@ def make_stub(library: str, folder: Path, newest: tuple[int, ...]) -> None:
     nodes = sorted({version for version, _ in chosen.values()})
     versions.write_text("".join(f"GLIBC_{'.'.join(map(str, node))} {{ }};\n" for node in nodes))
     options = ["-shared", "-nostdlib", f"-Wl,-soname,{library}", f"-Wl,--version-script,{versions}"]
-    run("cc", *options, "-o", folder / library, source)
+    run(*command_of("c"), *options, "-o", folder / library, source)
 
 
 def link_flags(folder: Path, glibc: str) -> list[str]:
@@ -73,12 +76,12 @@ def link_flags(folder: Path, glibc: str) -> list[str]:
     loader = next(path_of("libc.so.6").parent.glob("ld-linux*.so.*"))
     (folder / "libc.so").write_text(f"GROUP ( libc.so.6 {path_of('libc_nonshared.a')} AS_NEEDED ( {loader} ) )\n")
     (folder / "libm.so").write_text("GROUP ( libm.so.6 )\n")
-    run("ar", "x", path_of("libstdc++.a"), MEMBER, cwd=folder)
+    run(os.environ.get("AR") or "ar", "x", path_of("libstdc++.a"), MEMBER, cwd=folder)
     (folder / "newer.cpp").write_text(NEWER)
-    run("c++", "-c", "-O2", "-fPIC", "newer.cpp", cwd=folder)
+    run(*command_of("c++"), "-c", "-O2", "-fPIC", "newer.cpp", cwd=folder)
     archive = folder / "libnewer.a"
     archive.unlink(missing_ok=True)
-    run("ar", "rcs", archive, folder / MEMBER, folder / "newer.o")
+    run(os.environ.get("AR") or "ar", "rcs", archive, folder / MEMBER, folder / "newer.o")
     return [f"-L{folder}", f"-Wl,--exclude-libs,{archive.name}", str(archive)]
 
 

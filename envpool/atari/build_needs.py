@@ -10,8 +10,17 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-from native_build import Build, compiler, fetch_sdist, lock_for, merged, profiled_library, run, static_library
+from native_build import (
+    Build,
+    compiler,
+    fetch_sdist,
+    lock_for,
+    merged,
+    numpy_headers,
+    profiled_library,
+    run,
+    static_library,
+)
 from setuptools import Extension
 
 VERSION = "0.12.1"
@@ -20,7 +29,7 @@ HERE = Path("envpool/atari")  # setup.py runs in the root of the tree
 
 #: Flags of ALE's C++ code in every profile: its assertions would end the process, so they always stay off.
 #: The code that runs in every frame is in core/, so ALE is compiled at -O2.
-FLAGS = ["-std=c++17", "-O2", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-w"]
+FLAGS = ["-std=c++17", "-O2", "-g0", "-DNDEBUG", "-fvisibility=hidden", "-ffp-contract=off", "-w"]
 
 #: Files that cannot be merged with others of their folder: they include NullDev.hxx, which cannot be included twice.
 APART = {"emucore/NullDev.cxx"}
@@ -94,7 +103,7 @@ def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> P
 
 def core_flags(build: Build, includes: Sequence[str]) -> list[str]:
     """Return the compiler flags of core/."""
-    return [*build.flags, "-std=c++17", f"-I{HERE}", "-Iinclude", f"-I{np.get_include()}", *includes]
+    return [*build.flags, "-std=c++17", f"-I{HERE}", "-Iinclude", f"-I{numpy_headers()}", *includes]
 
 
 def play(core: Path, ale: Path, flags: Sequence[str], roms: Sequence[Path]) -> None:

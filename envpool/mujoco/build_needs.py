@@ -8,11 +8,10 @@ which both packages stand side by side.
 from __future__ import annotations
 
 import ast
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from native_build import Build, Unavailable
+from native_build import Build, Unavailable, package_folder
 
 HERE = Path(__file__).parent
 
@@ -28,8 +27,7 @@ def needed_version() -> str:
 def configure(extension: Any, build: Build) -> None:
     """Add MuJoCo's headers and library to an extension."""
     version = needed_version()
-    found = find_spec("mujoco")
-    folder = Path(next(iter(found.submodule_search_locations or [""]))) if found else None
+    folder = package_folder("mujoco")
     library = f"libmujoco.so.{version}"
     if folder is None or not (folder / library).exists():
         got = f"{folder} holds {[p.name for p in folder.glob('libmujoco*')]}" if folder else "it is not installed"

@@ -27,6 +27,15 @@ inline uint8_t to_byte(float value) {
   return static_cast<uint8_t>(static_cast<int>((value + 12582912.0f) - 12582912.0f));
 }
 
+// a * b + c. OpenCV's packages for aarch64 use the fused multiply-add, which rounds once; those for x86-64 round twice.
+inline float multiply_add(float a, float b, float c) {
+#if defined(__aarch64__)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 ENVPOOL_SIMD void to_bytes(const float *values, int n, uint8_t *to) {
   for (int k = 0; k < n; k++) to[k] = to_byte(values[k]);
 }
@@ -38,12 +47,12 @@ ENVPOOL_SIMD void weigh_row(const uint8_t *row, const int32_t *index, const floa
   for (int t = 1; t < taps; t++) {
     index += stride;
     weight += stride;
-    for (int k = 0; k < n; k++) sums[k] += static_cast<float>(row[index[k]]) * weight[k];
+    for (int k = 0; k < n; k++) sums[k] = multiply_add(static_cast<float>(row[index[k]]), weight[k], sums[k]);
   }
 }
 
 ENVPOOL_SIMD void add_row(const float *row, float weight, int n, float *sums) {
-  for (int k = 0; k < n; k++) sums[k] += row[k] * weight;
+  for (int k = 0; k < n; k++) sums[k] = multiply_add(row[k], weight, sums[k]);
 }
 
 ENVPOOL_SIMD void blend_rows(const int32_t *upper, const int32_t *lower, int32_t a, int32_t b, int n, uint8_t *to) {
