@@ -13,6 +13,7 @@ from tests import selection
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+collect_ignore = [*selection.ABSENT]
 os.environ.setdefault("MUJOCO_GL", "egl")  # dm_control chooses its OpenGL library when it is imported.
 
 

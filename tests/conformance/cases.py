@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from tests.selection import ABSENT
 from tests.support.oracles.frames import STEPS, Size, assert_same_frames
 from tests.support.oracles.oracle import CaseOracle
 from tests.support.oracles.trajectory import Trajectory
@@ -297,9 +298,8 @@ class BadOption:
 
 def families() -> list[str]:
     """Return the folders below tests/ that contribute cases, e.g. ``"mujoco/gym"``."""
-    return sorted(
-        {str(path.parent.relative_to(TESTS)) for path in TESTS.glob("**/cases.py") if path.parent.name != "conformance"}
-    )
+    found = {str(path.parent.relative_to(TESTS)) for path in TESTS.glob("**/cases.py")}
+    return sorted(found - {"conformance", *ABSENT})
 
 
 def marks_of(case: Any, family: str) -> list[pytest.MarkDecorator]:
