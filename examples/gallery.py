@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 import envpool
-from envpool.cli.watch.policy import random_policy
 from envpool.evaluation.tiling import Tiling, tiled
 
 TASKS = ("CartPole-v1", "Taxi-v4", "LunarLander-v3", "HalfCheetah-v5", "CheetahRun-v1", "Breakout-v5")
@@ -24,10 +23,9 @@ HEIGHT, WIDTH = 240, 320
 def frame_of(task):
     """Return a frame of a task, uint8 (HEIGHT, WIDTH, 3)."""
     with envpool.make_gymnasium(task, render_mode="rgb_array", render_height=HEIGHT, render_width=WIDTH) as env:
-        act = random_policy(env.spec)
-        obs, _ = env.reset()
+        env.reset()
         for _ in range(STEPS):
-            obs, *_ = env.step(act(obs))
+            env.step(env.sample_actions())
         return env.render()[0]
 
 
