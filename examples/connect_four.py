@@ -35,15 +35,13 @@ def parse_args(argv=None):
     add, default = parser.add_argument, " (default: %(default)s)"
     add("--seed", type=natural, default=1, help="seed of the network, the sampling and the pools" + default)
     add("--num-envs", type=positive, default=128, help="games that are played at once" + default)
-    add(
-        "--num-steps", type=positive, default=32, help="moves of the learner in each game between two updates" + default
-    )
+    add("--num-steps", type=positive, default=32, help="moves of the learner in each game per update" + default)
     add("--updates", type=positive, default=300, help="number of updates" + default)
     add("--learning-rate", type=positive_number, default=1e-3, help="Adam's step size; falls to 0" + default)
     add("--gamma", type=share, default=0.99, help="discount" + default)
     add("--gae-lambda", type=share, default=0.9, help="decay of the advantage estimate" + default)
     add("--entropy-coef", type=positive_number, default=0.02, help="weight of the entropy bonus" + default)
-    add("--hidden", type=positive, default=128, help="units in the hidden layer" + default)
+    add("--hidden", type=positive, default=256, help="units in the hidden layer" + default)
     add("--games", type=positive, default=200, help="games of an evaluation, for each opponent" + default)
     add("--evaluate-every", type=positive, default=20, help="updates between evaluations" + default)
     add("--target", type=number, help="score against minimax, from 0 to 1; exit with an error if it is not reached")
@@ -65,9 +63,9 @@ def random_moves(rng):
 
 
 def drop(boards):
-    """Return the boards (..., 7, 6, 7) after a disc of the player to move in each column, and what is legal.
+    """Return the boards (..., 7, 6, 7) after a disc of the player to move in each column, and which moves are legal.
 
-    Boards are int8 (..., 6, 7): 1 for the discs of the player to move, -1 for the other one's, the top row first.
+    Boards are int8 (..., 6, 7), the top row first: 1 for the discs of the player to move, -1 for those of the other.
     """
     height = (boards == 0).sum(-2)  # free cells of each column
     lands = np.arange(6)[:, None] == height[..., None, :] - 1  # (..., 6, 7): where a disc in each column comes to rest
@@ -86,7 +84,7 @@ def wins(boards):
 
 
 def minimax(rng):
-    """Return an opponent that searches two moves deep: it wins if it can, else leaves no win if it can."""
+    """Return an opponent that looks two moves ahead: it wins if it can, else leaves no win if it can."""
 
     def act(obs, info):
         boards = obs[..., 0] - obs[..., 1]
@@ -229,9 +227,8 @@ def train(args):
                 steps.append(k * args.num_steps * args.num_envs)
                 for name, opponent in rules.items():
                     scores[name].append(score(agent.policy(), opponent, args.games, args.seed))
-                print(
-                    f"{steps[-1]} moves: " + ", ".join(f"{name} {s[-1]:.3f}" for name, s in scores.items()), flush=True
-                )
+                text = ", ".join(f"{name} {values[-1]:.3f}" for name, values in scores.items())
+                print(f"{steps[-1]} moves: {text}", flush=True)
             if k == args.updates:
                 break
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - k / args.updates)

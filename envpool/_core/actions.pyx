@@ -624,13 +624,13 @@ cdef class ActionTable:
             )
         env_id = as_ids(own_ids if env_id is None else env_id)
         envs = e.num_envs if env_id is None else (<cnp.ndarray>env_id).shape[0]
-        if e.has_turns and owners is not None and players is None and np.array_equal(
+        if e.turns != NULL and owners is not None and players is None and np.array_equal(
                 owners, np.arange(envs) if env_id is None else env_id):
             owners = None       # one move for each env, in EnvPool's form
         arrays = [
             (<ActionField>f).convert_turns(action[(<ActionField>f).name], envs, self.num_players, owners is not None,
                                            may_cast)
-            if e.has_turns else
+            if e.turns != NULL else
             (<ActionField>f).convert_players(action[(<ActionField>f).name], envs, may_cast) for f in self.fields
         ]
         if players is not None and owners is None:
@@ -651,7 +651,7 @@ cdef class ActionTable:
                 rows = owners.shape[0]
                 self.place_rows(e, ids[0], n, <const int64_t*>cnp.PyArray_DATA(owners),
                                 <const int64_t*>(NULL if players is None else cnp.PyArray_DATA(players)), rows)
-            if e.has_turns:
+            if e.turns != NULL:
                 arrays = [self.moves_of(e, f, a, ids[0], n, rows, owners is not None)
                           for f, a in zip(self.fields, arrays)]
             self.check_rows(arrays, rows, n)
@@ -665,7 +665,7 @@ cdef class ActionTable:
                 result = field.store_players(e, i, <cnp.ndarray>arrays[i], ids[0], n, self.sources)
                 if result != STORED:
                     raise field.refusal_of_player(e, <cnp.ndarray>arrays[i], result, ids[0], self.sources)
-            if e.num_moves and e.checks_moves:
+            if e.turns != NULL and e.turns.num_moves and e.turns.checks_moves:
                 self.check_moves(e, ids[0], n)
         except BaseException:
             release(e, ids[0], n)
@@ -819,12 +819,12 @@ cdef class ActionTable:
         for i in range(n):
             if e.reset[ids[i]] != RUNNING:
                 continue
-            legal = e.legal + <int64_t>ids[i] * e.num_moves
+            legal = e.turns.legal + <int64_t>ids[i] * e.turns.num_moves
             move = ((<int64_t*>e.actions[0])[ids[i]] if field.itemsize == 8 else
                     (<int32_t*>e.actions[0])[ids[i]])
             mover = mover_of(e, ids[i])
             if mover >= 0 and not legal[move]:
-                moves = [k for k in range(e.num_moves) if legal[k]]
+                moves = [k for k in range(e.turns.num_moves) if legal[k]]
                 raise ActionError(
                     f"action {field.name!r} of player {mover} of env {ids[i]} must be a legal move, one of {moves}, "
                     f"got {move}: mask the moves with info['legal_action_mask'], or let the rules of the game decide "

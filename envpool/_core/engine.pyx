@@ -30,7 +30,9 @@ from envpool._core.calls cimport (
 )
 from envpool._core.guard cimport fork_generation
 from envpool._core.policy cimport FIRST_WAKE, MAX_COPIED, MAX_GROUP
-from envpool._core.structs cimport Block, DISABLED, Engine, NEVER, PENDING, PlayerArrays, Queue, REFUSED, Span, Worker
+from envpool._core.structs cimport (
+    Block, DISABLED, Engine, NEVER, PENDING, PlayerArrays, Queue, REFUSED, Span, Turns, Worker,
+)
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env, envpool_field
 
 cdef extern from "stdlib.h" nogil:
@@ -105,23 +107,34 @@ cdef void lay_out_players(Engine* e, char* arena, size_t* used) noexcept:
         a.reward = <float*>carve(used, arena, n * sizeof(float))
         a.terminated = <uint8_t*>carve(used, arena, n)
         a.truncated = <uint8_t*>carve(used, arena, n)
-    if e.has_turns:
-        e.owed = <float*>carve(used, arena, n * sizeof(float))
-        e.legal = <uint8_t*>carve(used, arena, <size_t>e.num_envs * e.num_moves)
+    if e.turns != NULL:
+        lay_out_turns(e, arena, used)
 
 
-cdef void find_turns(Engine* e) noexcept:
+cdef void lay_out_turns(Engine* e, char* arena, size_t* used) noexcept:
+    cdef Turns* turns = <Turns*>carve(used, arena, sizeof(Turns))
+    cdef float* owed = <float*>carve(used, arena, <size_t>e.num_envs * e.num_players * sizeof(float))
+    cdef uint8_t* legal = <uint8_t*>carve(used, arena, <size_t>e.num_envs * e.turns.num_moves)
+    if arena != NULL:
+        turns[0] = e.turns[0]
+        turns.owed, turns.legal = owed, legal
+        e.turns = turns
+
+
+cdef Turns find_turns(const envpool_env* env_def) noexcept:
     """Finds the fields of envs whose players move in turn."""
     cdef const envpool_field* field
+    cdef Turns turns
     cdef int32_t i
-    e.has_turns = moves_in_turn(e.env_def)
-    for i in range(e.env_def.num_fields if e.has_turns else 0):
-        field = field_at(e.env_def, e.env_def.fields, i)
+    memset(&turns, 0, sizeof(Turns))
+    for i in range(env_def.num_fields):
+        field = field_at(env_def, env_def.fields, i)
         if strcmp(field.name, b"info:current_player") == 0:
-            e.turn_field = i
+            turns.turn_field = i
         elif strcmp(field.name, b"info:legal_action_mask") == 0:
-            e.legal_field = i
-            e.num_moves = <int32_t>field.shape[field.ndim - 1]
+            turns.legal_field = i
+            turns.num_moves = field.shape[field.ndim - 1]
+    return turns
 
 
 cdef void lay_out_queues(Engine* e, char* arena, size_t* used) noexcept:
@@ -163,13 +176,16 @@ cdef Engine* engine_new(const envpool_env* env_def, int32_t num_envs, int32_t ba
                         int64_t step_timeout, CreateFailure* failure) noexcept:
     """Returns an engine with its env state, but without blocks and threads; or NULL, and why, in `failure`."""
     cdef Engine plan
+    cdef Turns turns
     cdef Engine* e
     cdef size_t size
     cdef int32_t i
     memset(&plan, 0, sizeof(Engine))
     plan.env_def = env_def
     plan.num_players = num_players(env_def)
-    find_turns(&plan)
+    if moves_in_turn(env_def):
+        turns = find_turns(env_def)
+        plan.turns = &turns
     plan.num_envs = num_envs
     plan.batch_size = batch_size
     plan.num_threads = num_threads

@@ -190,7 +190,7 @@ cdef inline void write_sound(Engine* e, const int32_t* ids, int32_t n, void** fi
         write_envs(e.env_def, e.state, ids, n, fields, row)
         return
     write_envs_of_players(e.env_def, e.state, ids, n, fields, row)
-    if e.has_turns:
+    if e.turns != NULL:
         note_turns(e, players, ids, n, fields, row)
     clear_absent(e, players, ids, n, fields, row)
 
@@ -208,8 +208,8 @@ cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, in
     for i in range(n):
         if e.errors[ids[i]]:
             clear_row(e, fields, row + i, 1)
-            if e.has_turns:
-                (<int32_t*>fields[e.turn_field])[row + i] = -1
+            if e.turns != NULL:
+                (<int32_t*>fields[e.turns.turn_field])[row + i] = -1
         else:
             write_sound(e, ids + i, 1, fields, row + i, players)
 

@@ -61,7 +61,7 @@ cdef void end_players(Engine* e, int which, const int32_t* ids, int32_t n, const
         total = 0
         for p in range(e.num_players):
             if errors[i]:
-                present = 0 if is_reset else e.has_turns or (flags[p] & ACTS) != 0
+                present = 0 if is_reset else e.turns != NULL or (flags[p] & ACTS) != 0
                 ended, cut = 0, present
                 a.reward[at + p] = 0
             elif is_reset:
@@ -82,8 +82,8 @@ cdef void end_players(Engine* e, int which, const int32_t* ids, int32_t n, const
             if which == FIRST:
                 flags[p] |= e.players[LAST].present[at + p]
         reward[i] = <float>total
-        if is_reset and e.has_turns:
-            memset(e.owed + at, 0, e.num_players * sizeof(float))
+        if is_reset and e.turns != NULL:
+            memset(e.turns.owed + at, 0, e.num_players * sizeof(float))
         if e.tally != NULL and which == LAST:
             for p in range(e.num_players):
                 e.tally.player_returns[at + p] += a.reward[at + p]
@@ -98,32 +98,33 @@ cdef void note_turns(Engine* e, int which, const int32_t* ids, int32_t n, void**
     cdef PlayerArrays* a = &e.players[which]
     cdef uint8_t* flags
     cdef int32_t* turn
-    cdef int64_t at, size = e.num_moves
-    cdef int32_t i, p, mover
+    cdef const char* mask
+    cdef int64_t at, size = e.turns.num_moves
+    cdef int32_t i, p, mover, legal = e.turns.legal_field
     for i in range(n):
         at = <int64_t>ids[i] * e.num_players
         flags = e.player_flags + at
-        turn = <int32_t*>fields[e.turn_field] + row + i
+        turn = <int32_t*>fields[e.turns.turn_field] + row + i
         mover = turn[0] if 0 <= turn[0] < e.num_players and flags[turn[0]] & ACTS else -1
         turn[0] = mover
         for p in range(e.num_players):
             if p == mover:
                 continue
-            if e.movers_only and flags[p] & ACTS:
+            if e.turns.movers_only and flags[p] & ACTS:
                 a.present[at + p] = 0
-                e.owed[at + p] += a.reward[at + p]
+                e.turns.owed[at + p] += a.reward[at + p]
                 a.reward[at + p] = 0
                 flags[p] = HAS_ROW if which == FIRST and e.players[LAST].present[at + p] else 0
             flags[p] &= ~ACTS
         for p in range(e.num_players):
             if a.present[at + p]:
-                a.reward[at + p] += e.owed[at + p]
-                e.owed[at + p] = 0
+                a.reward[at + p] += e.turns.owed[at + p]
+                e.turns.owed[at + p] = 0
         if size and mover >= 0:
-            memcpy(e.legal + ids[i] * size, <char*>fields[e.legal_field] + (row + i) * e.field_bytes[e.legal_field]
-                   + (mover * size if e.has_players[e.legal_field] else 0), size)
+            mask = <char*>fields[legal] + (row + i) * e.field_bytes[legal]
+            memcpy(e.turns.legal + ids[i] * size, mask + (mover * size if e.has_players[legal] else 0), size)
         elif size:
-            memset(e.legal + ids[i] * size, 0, size)
+            memset(e.turns.legal + ids[i] * size, 0, size)
 
 
 cdef void clear_absent(Engine* e, int which, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil:

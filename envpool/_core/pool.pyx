@@ -156,7 +156,8 @@ cdef class Pool:
             raise_create_failure(about.name, num_envs, &failure)
         self.engine = self.partial.engine = self.frames.engine = guard.engine = e
         self.placement = assign_cpus(e, nodes)
-        e.movers_only, e.checks_moves = movers_only, checks_moves
+        if e.turns != NULL:
+            e.turns.movers_only, e.turns.checks_moves = movers_only, checks_moves
         memcpy(e.seeds, cnp.PyArray_DATA(seed), num_envs * sizeof(uint64_t))
         if given is None:
             memset(e.seed_pending, NO_SEED, num_envs)
@@ -602,16 +603,16 @@ cdef class Pool:
         cdef int64_t i
         try:
             ids = checked_ids(e, as_ids(env_ids, "env_id"), "env_id")
-            mask = np.empty((ids.shape[0], e.num_moves), np.uint8)
+            mask = np.empty((ids.shape[0], e.turns.num_moves), np.uint8)
             self.guard.check_open()
             id = <const int32_t*>cnp.PyArray_DATA(ids)
             check_idle(e, id, ids.shape[0], True, "env_id")
             for i in range(ids.shape[0]):
-                memcpy(<char*>cnp.PyArray_DATA(mask) + i * e.num_moves, e.legal + <int64_t>id[i] * e.num_moves,
-                       e.num_moves)
+                memcpy(<char*>cnp.PyArray_DATA(mask) + i * e.turns.num_moves, e.turns.legal + id[i] * e.turns.num_moves,
+                       e.turns.num_moves)
             legal = (<object>mask).astype(np.bool_)
             legal[~legal.any(1)] = True
-            return legal if e.num_moves else None
+            return legal if e.turns.num_moves else None
         finally:
             self.end_visit(visit)
 

@@ -331,7 +331,7 @@ cdef inline int64_t player_bytes(const Engine* e, bint has_sums) noexcept:
 
 
 cdef inline int64_t turn_bytes(const Engine* e) noexcept:
-    return e.num_players * <int64_t>sizeof(float) + e.num_moves if e.has_turns else 0
+    return e.num_players * <int64_t>sizeof(float) + e.turns.num_moves if e.turns != NULL else 0
 
 
 cdef int64_t extra_bytes(const Engine* e, int32_t id) noexcept:
@@ -342,9 +342,9 @@ cdef int64_t extra_bytes(const Engine* e, int32_t id) noexcept:
 cdef void save_players(const Engine* e, int32_t id, char* at) noexcept:
     memcpy(at, flags_of(e, id), e.num_players)
     at += e.num_players
-    if e.has_turns:
-        memcpy(at, e.owed + <int64_t>id * e.num_players, e.num_players * sizeof(float))
-        memcpy(at + e.num_players * sizeof(float), e.legal + <int64_t>id * e.num_moves, e.num_moves)
+    if e.turns != NULL:
+        memcpy(at, e.turns.owed + <int64_t>id * e.num_players, e.num_players * sizeof(float))
+        memcpy(at + e.num_players * sizeof(float), e.turns.legal + <int64_t>id * e.turns.num_moves, e.turns.num_moves)
         at += turn_bytes(e)
     if e.tally != NULL:
         memcpy(at, player_returns(e.tally, id), e.num_players * sizeof(double))
@@ -353,9 +353,9 @@ cdef void save_players(const Engine* e, int32_t id, char* at) noexcept:
 cdef void restore_players(Engine* e, int32_t id, const char* at, bint has_returns) noexcept:
     memcpy(flags_of(e, id), at, e.num_players)
     at += e.num_players
-    if e.has_turns:
-        memcpy(e.owed + <int64_t>id * e.num_players, at, e.num_players * sizeof(float))
-        memcpy(e.legal + <int64_t>id * e.num_moves, at + e.num_players * sizeof(float), e.num_moves)
+    if e.turns != NULL:
+        memcpy(e.turns.owed + <int64_t>id * e.num_players, at, e.num_players * sizeof(float))
+        memcpy(e.turns.legal + <int64_t>id * e.turns.num_moves, at + e.num_players * sizeof(float), e.turns.num_moves)
         at += turn_bytes(e)
     if e.tally != NULL and has_returns:
         memcpy(player_returns(e.tally, id), at, e.num_players * sizeof(double))
@@ -368,7 +368,7 @@ cdef bint are_flags(const Engine* e, const char* at) noexcept:
         if at[p] not in (0, HAS_ROW, HAS_ROW | ACTS):
             return False
         acting += at[p] == (HAS_ROW | ACTS)
-    return acting <= 1 or not e.has_turns
+    return acting <= 1 or e.turns == NULL
 
 
 cdef void fill_core(const Engine* e, int32_t id, CoreState* core) noexcept:
@@ -452,10 +452,11 @@ cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
         restore_params(e, target, NULL)
     if e.num_players:
         memcpy(flags_of(e, target), flags_of(e, source), e.num_players)
-        if e.has_turns:
-            memcpy(e.owed + <int64_t>target * e.num_players, e.owed + <int64_t>source * e.num_players,
+        if e.turns != NULL:
+            memcpy(e.turns.owed + <int64_t>target * e.num_players, e.turns.owed + <int64_t>source * e.num_players,
                    e.num_players * sizeof(float))
-            memcpy(e.legal + <int64_t>target * e.num_moves, e.legal + <int64_t>source * e.num_moves, e.num_moves)
+            memcpy(e.turns.legal + target * e.turns.num_moves, e.turns.legal + source * e.turns.num_moves,
+                   e.turns.num_moves)
         if e.tally != NULL:
             memcpy(player_returns(e.tally, target), player_returns(e.tally, source), e.num_players * sizeof(double))
     return 0

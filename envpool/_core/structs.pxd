@@ -126,6 +126,16 @@ cdef struct Tally:              # running statistics of episodes, see statistics
     int64_t* game_ended         # E  whether the last row ended the game
     int64_t sends               # C  sends so far
 
+cdef struct Turns:              # of envs whose players move in turn, see players.pyx
+    int32_t movers_only         # K  nonzero: a player whose turn it is not has no row, unless its episode ends
+    int32_t checks_moves        # K  nonzero: illegal moves are refused
+    int32_t turn_field          # K  index of the field that says whose turn it is
+    int32_t legal_field         # K  index of the field that says which moves are legal, if num_moves > 0
+    int64_t num_moves           # K  number of moves that the field is about, 0 without the field
+    uint8_t* legal              # E  which moves are legal (num_moves for each env)
+    float* owed                 # E  rewards of players since their last rows (num_players for each env)
+
+
 cdef struct PlayerArrays:       # what a step reports of the players: arrays (num_envs, num_players) by env id
     uint8_t* present            # E
     float* reward               # E
@@ -274,12 +284,4 @@ cdef struct Engine:
     PlayerArrays players[2]     # E  of the last step; and of a reset in the same step
     uint8_t* player_flags       # E  (num_players for each env), see players.pxd
     uint8_t* has_players        # K  whether the shape of each env field begins with the players
-    # Of envs whose players move in turn.
-    bint has_turns              # K
-    bint movers_only            # K  a player whose turn it is not has no row, unless its episode ends
-    bint checks_moves           # K  illegal moves are refused
-    int32_t turn_field          # K  index of the field that says whose turn it is
-    int32_t legal_field         # K  index of the field that says which moves are legal, if num_moves > 0
-    int32_t num_moves           # K  number of moves that the field is about, 0 without the field
-    uint8_t* legal              # E  which moves are legal (num_moves for each env)
-    float* owed                 # E  rewards of players since their last rows (num_players for each env)
+    Turns* turns                # K  NULL unless the players move in turn

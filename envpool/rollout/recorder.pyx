@@ -179,8 +179,8 @@ cdef class Recorder(SendPart):
         own += [(f"extra:{name}", dtype, shape, 1) for name, dtype, shape in extras]
         if pool.engine.num_players:
             own.append(("rollout:acts", np.bool_, (pool.engine.num_players,), 1))
-        if pool.engine.num_moves:
-            own.append(("rollout:legal", np.bool_, (pool.engine.num_moves,), 1))
+        if pool.engine.turns != NULL and pool.engine.turns.num_moves:
+            own.append(("rollout:legal", np.bool_, (pool.engine.turns.num_moves,), 1))
         if self.autoreset == DISABLED:
             for k in range(store.num_fields):
                 own.append(("final:" + store.names[k], store.dtypes[k], store.shapes[k], 0))
@@ -564,8 +564,8 @@ cdef class Recorder(SendPart):
             if self.legal < 0:
                 continue
             legal = <uint8_t*>row(self, self.legal, slot, ids[i])
-            for k in range(e.num_moves):
-                legal[k] = e.legal[ids[i] * <int64_t>e.num_moves + k] != 0
+            for k in range(e.turns.num_moves):
+                legal[k] = e.turns.legal[ids[i] * e.turns.num_moves + k] != 0
 
     cdef void mark_slot(self, int64_t slot) noexcept:
         """Marks a step of all envs."""
