@@ -8,7 +8,11 @@ actions, and return torch tensors.
 
 Printed are the growth of the resident memory while an envpool.ReplayBuffer of `capacity` steps is filled; the medians
 of the times of ``sample(batch_size)``, taken in turns, each from a buffer of `size` steps, and from the large one; and
-the medians of the times in which the pool alone, and a buffer, make a step.
+the medians of the times in which the pool alone, and a buffer, make a step. Before each minibatch, the program
+multiplies matrices for about a millisecond, which does not count: a learner does something with minibatches. With
+``prefetch=True``, the next minibatch is gathered meanwhile. The CPU time of the calling thread is printed as well: it
+depends less on other programs. Buffers are filled with ``frame_skip=1``, which saves time; the memory does not depend
+on it.
 """
 
 import argparse
@@ -27,14 +31,14 @@ def resident():
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Rss:"))
 
 
-def make(args):
+def make(args, **options):
     """Return a pool."""
-    return envpool.make_gymnasium(args.task, num_envs=args.num_envs, autoreset_mode="same_step", seed=1)
+    return envpool.make_gymnasium(args.task, num_envs=args.num_envs, autoreset_mode="same_step", seed=1, **options)
 
 
 def ours(args, capacity, **options):
     """Return a ReplayBuffer that is full."""
-    buffer = envpool.ReplayBuffer(make(args), capacity, seed=1, **options)
+    buffer = envpool.ReplayBuffer(make(args, frame_skip=1), capacity, seed=1, **options)
     buffer.reset()
     while len(buffer) < buffer.capacity:
         buffer.step(buffer.pool.sample_actions())
@@ -45,7 +49,7 @@ def theirs(args, capacity, optimize_memory_usage):
     """Return a ReplayBuffer of Stable-Baselines3 that is full."""
     from stable_baselines3.common.buffers import ReplayBuffer
 
-    pool = make(args)
+    pool = make(args, frame_skip=1)
     buffer = ReplayBuffer(
         capacity,
         pool.single_observation_space,
@@ -68,34 +72,41 @@ def tensors(buffer, batch_size):
     return [torch.from_dlpack(array) for array in buffer.sample(batch_size)[:6]]
 
 
-def medians(calls, rounds, repeats):
-    """Return the median time of each call in seconds; the calls take turns."""
+def medians(calls, rounds, before=lambda: None, clock=time.perf_counter):
+    """Return the median time of each call in seconds; the calls take turns, each after an untimed call of `before`."""
     times = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
-            begin = time.perf_counter()
-            for _ in range(repeats):
-                call()
-            times[name].append((time.perf_counter() - begin) / repeats)
+            before()
+            begin = clock()
+            call()
+            times[name].append(clock() - begin)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
 def print_sampling(args, large):
     """Print the times of minibatches."""
-    buffers = {"envpool.ReplayBuffer": ours(args, args.size), "prioritized": ours(args, args.size, prioritized=True)}
+    kinds = {"": {}, ", prioritized": {"prioritized": True}, ", prefetch": {"prefetch": True}}
+    buffers = {f"envpool.ReplayBuffer{name}": ours(args, args.size, **options) for name, options in kinds.items()}
+    buffers[f"envpool.ReplayBuffer, {large.capacity:,} steps"] = large
     calls = {name: lambda b=buffer: tensors(b, args.batch_size) for name, buffer in buffers.items()}
-    calls[f"envpool.ReplayBuffer, {large.capacity:,} steps"] = lambda: tensors(large, args.batch_size)
     try:
         rivals = {f"SB3{', optimize_memory_usage' * o}": theirs(args, args.size, o) for o in (False, True)}
     except ImportError:
         print("(Stable-Baselines3 is not installed.)")
         rivals = {}
     calls |= {name: lambda b=buffer: b.sample(args.batch_size) for name, buffer in rivals.items()}
-    found = medians(calls, 31, 20)
-    print(f"\n| sample({args.batch_size}) of {args.size:,} steps | us | SB3's time over it |\n| --- | --- | --- |")
-    for name, seconds in found.items():
-        ratio = f"{found['SB3'] / seconds:.1f}" if rivals else "-"
-        print(f"| {name} | {1e6 * seconds:,.0f} | {ratio} |", flush=True)
+    matrix = np.random.rand(256, 256).astype(np.float32)
+    clocks = {"us": time.perf_counter, "CPU us of the caller": time.thread_time}
+    found = {
+        name: medians(calls, 500, lambda: [matrix @ matrix for _ in range(4)], clock) for name, clock in clocks.items()
+    }
+    print(f"\n| sample({args.batch_size}) of {args.size:,} steps | {' | '.join(clocks)} | SB3's CPU time over it |")
+    print("| --- | --- | --- | --- |")
+    for name in calls:
+        wall, cpu = (times[name] for times in found.values())
+        ratio = f"{found['CPU us of the caller']['SB3'] / cpu:.1f}" if rivals else "-"
+        print(f"| {name} | {1e6 * wall:,.0f} | {1e6 * cpu:,.0f} | {ratio} |", flush=True)
 
 
 def print_recording(args):
@@ -109,7 +120,7 @@ def print_recording(args):
         "ReplayBuffer.step": lambda: [buffer.step(action) for action in actions],
     }
     print(f"\n| a step of {args.num_envs} environments | us |\n| --- | --- |")
-    for name, seconds in medians(calls, 31, 1).items():
+    for name, seconds in medians(calls, 31).items():
         print(f"| {name} | {1e6 * seconds / len(actions):,.0f} |", flush=True)
 
 

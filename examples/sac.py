@@ -51,10 +51,10 @@ class Args(RunArgs):
 
     task: str = option("Pendulum-v1", "id of a task with Box actions, see envpool.list_all_envs()")
     num_envs: int = option(4, "environments in the pool", positive)
-    total_timesteps: int = option(30_000, "largest number of environment steps", natural)
+    total_timesteps: int = option(25_000, "largest number of environment steps", natural)
     capacity: int = option(100_000, "steps that the replay buffer keeps", positive)
     random_steps: int = option(1000, "environment steps with random actions at the start", natural)
-    updates_per_step: float = option(0.5, "gradient steps for each environment step", natural_number)
+    updates_per_step: float = option(0.25, "gradient steps for each environment step", natural_number)
     batch_size: int = option(256, "transitions in a minibatch", positive)
     learning_rate: float = option(1e-3, "Adam's step size", positive_number)
     gamma: float = option(0.99, "discount", share)

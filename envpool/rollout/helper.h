@@ -8,15 +8,17 @@
 
 #include "envpool/split.h"
 
+enum { EP_NO_JOB, EP_GIVEN, EP_TAKEN };
+
 /* All fields but the first three are protected by the lock. */
 typedef struct ep_helper {
   pthread_t thread;
   pthread_mutex_t lock;
-  pthread_cond_t change; /* `has_job` or `stops` has changed */
+  pthread_cond_t change; /* `state` or `stops` has changed */
   ep_items_fn run;
   const void *job;
   int64_t count;
-  int has_job; /* 1 from ep_helper_give() until the job is done */
+  int state;             /* EP_NO_JOB, EP_GIVEN or EP_TAKEN */
   int stops;
 } ep_helper;
 
@@ -24,12 +26,13 @@ static void *ep_helper_main(void *arg) {
   ep_helper *h = (ep_helper *)arg;
   pthread_mutex_lock(&h->lock);
   for (;;) {
-    while (!h->has_job && !h->stops) pthread_cond_wait(&h->change, &h->lock);
-    if (!h->has_job) break;
+    while (h->state == EP_NO_JOB && !h->stops) pthread_cond_wait(&h->change, &h->lock);
+    if (h->state == EP_NO_JOB) break;
+    h->state = EP_TAKEN;
     pthread_mutex_unlock(&h->lock);
     h->run(h->job, 0, h->count);
     pthread_mutex_lock(&h->lock);
-    h->has_job = 0;
+    h->state = EP_NO_JOB;
     pthread_cond_broadcast(&h->change);
   }
   pthread_mutex_unlock(&h->lock);
@@ -53,16 +56,19 @@ static inline int ep_helper_start(ep_helper *h) {
 /* Lets the thread process items 0 to count - 1 of a job. It must have none. */
 static inline void ep_helper_give(ep_helper *h, ep_items_fn run, const void *job, int64_t count) {
   pthread_mutex_lock(&h->lock);
-  h->run = run, h->job = job, h->count = count, h->has_job = 1;
+  h->run = run, h->job = job, h->count = count, h->state = EP_GIVEN;
   pthread_cond_broadcast(&h->change);
   pthread_mutex_unlock(&h->lock);
 }
 
-/* Waits until the thread has no job. */
+/* Waits until the job is done. On a busy machine, the thread may not have begun it: the caller then does it instead. */
 static inline void ep_helper_wait(ep_helper *h) {
   pthread_mutex_lock(&h->lock);
-  while (h->has_job) pthread_cond_wait(&h->change, &h->lock);
+  const int is_mine = h->state == EP_GIVEN;
+  if (is_mine) h->state = EP_NO_JOB;
+  while (h->state == EP_TAKEN) pthread_cond_wait(&h->change, &h->lock);
   pthread_mutex_unlock(&h->lock);
+  if (is_mine) h->run(h->job, 0, h->count);
 }
 
 /* Ends the thread, after its job. */
