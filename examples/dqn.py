@@ -48,7 +48,7 @@ class Args(RunArgs):
     """Options of the command line."""
 
     num_envs: int = option(16, "environments in the pool", positive)
-    total_timesteps: int = option(200_000, "largest number of environment steps", natural)
+    total_timesteps: int = option(120_000, "largest number of environment steps", natural)
     capacity: int = option(100_000, "steps that the replay buffer keeps", positive)
     learning_starts: int = option(1000, "environment steps with random actions at the start", natural)
     steps_per_phase: int = option(64, "environment steps between two phases of updates", positive)
@@ -63,7 +63,7 @@ class Args(RunArgs):
     target_every: int = option(250, "gradient steps between two copies of the network to the target network", positive)
     exploration_steps: int = option(20_000, "environment steps until epsilon is at its final value", positive)
     final_epsilon: float = option(0.02, "probability of a random action after that", share)
-    hidden: int = option(128, "units in a hidden layer", positive)
+    hidden: int = option(256, "units in a hidden layer", positive)
     max_grad_norm: float = option(10.0, "gradient clipping", natural_number)
     device: str = option("cpu", "device of the networks, e.g. cuda")
 
