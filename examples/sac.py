@@ -1,6 +1,6 @@
 """SAC (Haarnoja et al., 2018) on a pool of environments, with a replay buffer that the pool fills.
 
-    python examples/sac.py --target -200 --plot sac.png
+    python examples/sac.py --total-timesteps 40000 --target -200 --plot sac.png
     python examples/sac.py --task HalfCheetah-v5 --total-timesteps 1000000 --capacity 1000000 --random-steps 10000 \
         --hidden 256 --learning-rate 3e-4 --updates-per-step 1
 
