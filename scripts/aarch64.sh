@@ -147,7 +147,8 @@ END
 )
     rm -rf "$target/box2d"
     cp -r "$sources" "$target/box2d"
-    (cd "$target/box2d" && CXXFLAGS=-ffp-contract=off "$target/bin/python" setup.py -q build >build.log 2>&1) ||
+    # SWIG writes a module when the extension is built.
+    (cd "$target/box2d" && CXXFLAGS=-ffp-contract=off "$target/bin/python" setup.py -q build_ext build_py >build.log 2>&1) ||
         die "building Box2D failed; see $target/box2d/build.log"
     cp -r "$target"/box2d/build/lib*/Box2D "$target/site-packages"
 }
