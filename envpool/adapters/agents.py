@@ -182,11 +182,13 @@ def resolved(task_id: str, options: dict[str, Any]) -> tuple[EnvSpec, RenderOpti
     Raises
     ------
     ConfigError
-        The task has one player.
+        The task has one player, or with the option `observe`, agents would be absent while others move.
     """
     spec, _ = resolve(task_id, "gymnasium", options)
     if not spec.num_players:
         raise ConfigError(f"{task_id} has one player, but this adapter needs agents: use a task with players")
+    if getattr(spec.config, "observe", None) == "current":
+        raise ConfigError("observe must be 'all' for an adapter with agents, got 'current': leave it out")
     return resolve(task_id, "gymnasium", options | {"players": "grid"})
 
 

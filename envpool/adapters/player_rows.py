@@ -33,14 +33,19 @@ def row_spaces(spec: Any, client: str) -> tuple[Any, Any]:
         The actions of the players have different bounds, or there is not exactly one action array of players.
     """
     name = spec.task_id or spec.env.__name__
-    fields = spec.action_fields
-    if len(fields) != 1 or not has_players(fields[0]):
+    fields, own = spec.action_fields, list(spec.shown_players)
+    if spec.is_turn_based and len(own) > 1:
+        raise ConfigError(
+            f"{client} needs an action of each row, and the players of {name} move in turn: use the pool of "
+            "envpool.make, or control one player, as with controlled=[0] in envpool.adapters.sb3"
+        )
+    if len(fields) != 1 or not (has_players(fields[0]) or spec.is_turn_based):
         raise ConfigError(
             f"{client} needs one action array with a row for each player, and {name} has "
             f"{', '.join(f.name for f in fields)}: use the pool of envpool.make"
         )
-    for bound in bounds_of(fields[0], spec.num_players):
-        if bound is not None and (bound != bound[0]).any():
+    for bound in bounds_of(fields[0], spec.num_players) if has_players(fields[0]) else ():
+        if bound is not None and (bound[own] != bound[own[0]]).any():
             raise ConfigError(
                 f"{client} needs players with equal action spaces, and those of {name} differ: use the pool of "
                 "envpool.make with players='dict', or envpool.adapters.torchrl, which have the spaces of each group"
@@ -52,7 +57,8 @@ def row_spaces(spec: Any, client: str) -> tuple[Any, Any]:
 class PlayerRows:
     """Makes rows of the batches of a sync pool with ``players="grid"`` and ``autoreset_mode="same_step"``.
 
-    Player p of environment i has the row ``i * num_players + p``. Its episode ends with its own flags, or with that of
+    Player p of environment i has the row ``i * places + p``; with the option `controlled`, places are those of the
+    controlled players. Its episode ends with its own flags, or with that of
     its environment. As long as it is not present, its row is zero. A row that has ended shows the first observation of
     the next episode if the environment has ended, else zeros.
 
@@ -68,7 +74,8 @@ class PlayerRows:
     """
 
     def __init__(self, pool: Any):
-        self.places: int = pool.spec.num_players
+        self._players = list(pool.spec.shown_players)
+        self.places = len(self._players)
         for option, value in (("players", "grid"), ("autoreset_mode", "same_step")):
             if pool.config[option] != value:
                 raise ConfigError(
@@ -114,6 +121,9 @@ class PlayerRows:
     def _info_rows(self, info: dict[str, Any]) -> dict[str, Any]:
         """Return an info with a row for each player."""
         rows = {}
+        if "episode" in info:  # which has the returns of all players
+            part = info["episode"][PLAYER_PART][:, self._players]
+            info = info | {"episode": info["episode"] | {PLAYER_PART: part}}
         for key, value in info.items():
             if key == "final_info":
                 rows[key] = self._info_rows(value)

@@ -147,6 +147,8 @@ def resolved(
         Further ones for tasks with players, which take precedence.
     """
     spec, render = resolve(task_id, "gymnasium", defaults | options)
+    if spec.controlled == "alternate":
+        raise ConfigError(f"controlled must name players for an adapter, such as [0], got 'alternate': {WAY_OUT}")
     return resolve(task_id, "gymnasium", defaults | players | options) if spec.num_players else (spec, render)
 
 
@@ -176,6 +178,8 @@ def open_same_step_pool(
     """
     if "autoreset_mode" in options:
         raise ConfigError(f"autoreset_mode is always 'same_step' for {client}: leave it out")
+    if options.get("controlled") is not None:
+        raise ConfigError(f"controlled is not available for {client}, which plays no opponents: leave it out")
     options = options | {"num_envs": num_envs, "autoreset_mode": "same_step"}
     if style == "gymnasium":
         return without_players(make_gymnasium(task_id, **options))

@@ -63,7 +63,8 @@ class VecEnv(vec_env.VecEnv):
     ``num_envs`` is their number. A row is done when the episode of its player or of its environment ends. As long as a
     player is not present, also from the step on in which its own episode has ended, its row has an observation of
     zeros, reward 0, and an action that is ignored. ``infos[i]["player_mask"]`` says whether the player took part in the
-    step, or begins with it. The rows of the players of an environment have the same seed and attributes.
+    step, or begins with it. The rows of the players of an environment have the same seed and attributes. With the
+    option `controlled`, rows are those of the controlled players, of which a turn-based task must have one.
     """
 
     def __init__(self, pool: Any, **options: Any):

@@ -91,6 +91,7 @@ def style_with_opponents(base: Any) -> Any:
     """Return the style of a pool with opponents: the core returns plain arrays, and `Layout` has the form of `base`."""
 
     class Style(base):  # type: ignore[misc]
+        plays_opponents = True
         finish = None  # of merged results only, see `Layout`
         seats_now: Array
         seats_of_step: Array

@@ -179,11 +179,12 @@ def bounds_of(field: Field, count: int) -> tuple[Any, Any]:
     return spread(field.low), spread(field.high)
 
 
-def row_spec(field: Field, count: int) -> ArraySpec:
-    """Return the spec of one row of a field, whose bounds are those of all players."""
+def row_spec(field: Field, count: int, shown: Sequence[int] | None = None) -> ArraySpec:
+    """Return the spec of one row of a field, whose bounds are those of all players, or of those that are shown."""
     if not count or not has_players(field) or max(np.size(field.low), np.size(field.high)) == 1:
         return ArraySpec(field.dtype, field.shape, field.low, field.high)
-    low, high = bounds_of(field, count)
+    own = list(range(count) if shown is None else shown)
+    low, high = (None if bound is None else bound[own] for bound in bounds_of(field, count))
     return ArraySpec(
         field.dtype, field.shape, None if low is None else low.min(axis=0), None if high is None else high.max(axis=0)
     )

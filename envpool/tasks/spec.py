@@ -266,7 +266,7 @@ class EnvSpec:
     @cached_property
     def state_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of a batch by name: ``obs...`` and ``info:...`` of the environment, and the arrays of the core."""
-        fields = {f.name: row_spec(f, self.num_players) for f in self.shown_fields}
+        fields = {f.name: row_spec(f, self.num_players, self.shown_players) for f in self.shown_fields}
         core = CORE_STATE | (PLAYER_STATE if self.num_players else {})
         return core | self.transforms.reward_array | fields | entry_arrays(self.entries, self.num_players)
 
@@ -292,7 +292,7 @@ class EnvSpec:
     def action_array_spec(self) -> dict[str, ArraySpec]:
         """All arrays of an action by name."""
         core = CORE_ACTION | (PLAYER_ACTION if self.num_players else {})
-        return core | {f.name: row_spec(f, self.num_players) for f in self._description.actions}
+        return core | {f.name: row_spec(f, self.num_players, self.shown_players) for f in self._description.actions}
 
     @property
     def action_fields(self) -> tuple[Field, ...]:

@@ -246,6 +246,9 @@ def test_what_is_refused():
     for name in ("num_envs", "players", "autoreset_mode"):
         with pytest.raises(ConfigError, match=f"{name} is an option of pools"):
             aec_env("MPE/simple-v3", **{name: 1})
+    with pytest.raises(ConfigError, match="observe must be 'all' for an adapter with agents"):
+        aec_env("ConnectFour-v0", observe="current")
+    aec_env("ConnectFour-v0", observe="all").close()
     env = parallel_env("MPE/simple-v3")
     with pytest.raises(EnvIdError, match=r"call reset\(\) first"):
         env.state()

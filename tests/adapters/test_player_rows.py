@@ -110,3 +110,44 @@ def test_spaces():
     plugin.load()
     with pytest.raises(ConfigError, match=r"one action array with a row for each player, and .* has action\.move, "):
         row_spaces(envpool.make_spec("Crowd-v0", layout="rich"), "a test")
+
+
+@pytest.mark.parametrize("own", [[2], [0, 3]])
+def test_rows_of_the_controlled_players(own):
+    """They are the rows of these players in a pool whose user plays all of them."""
+    policy = {"opponents": lambda obs, info: np.zeros(len(obs), int)}
+    (pool, _), (whole, _) = crowd(episode_statistics=True, controlled=own, **policy), crowd(episode_statistics=True)
+    mine, theirs = PlayerRows(pool), PlayerRows(whole)
+    chosen = np.array([e * P + p for e in range(N) for p in own])
+    pairs = [mine.first(*pool.reset()), theirs.first(*whole.reset())]
+    assert np.array_equal(pairs[0][0], pairs[1][0][chosen])
+    num_episodes = 0
+    for t in range(40):
+        actions = np.zeros(N * P, np.int32)
+        actions[chosen] = t % 3
+        got, expected = (
+            mine.step(pool.step(mine.actions(actions[chosen]))),
+            theirs.step(whole.step(theirs.actions(actions))),
+        )
+        for a, b in zip(got[:4], expected[:4], strict=True):
+            assert np.array_equal(a, b[chosen])
+        assert np.array_equal(got[4]["token"], expected[4]["token"][chosen])
+        assert ("episode" in got[4]) == ("episode" in expected[4])
+        if "episode" in got[4]:
+            num_episodes += 1
+            for part in ("r", "l"):
+                assert np.array_equal(got[4]["episode"][part], expected[4]["episode"][part][chosen])
+    assert num_episodes
+
+
+def test_spaces_of_the_controlled_players():
+    task = "MPE/simple_speaker_listener-v4"
+    for player, count in ((0, 3), (1, 5)):
+        _, actions = row_spaces(envpool.make_spec(task, players="grid", controlled=player), "a client")
+        assert actions.n == count
+    _, actions = row_spaces(envpool.make_spec("ConnectFour-v0", players="grid", controlled=1), "a client")
+    assert actions.n == 7
+    with pytest.raises(ConfigError, match=r"move in turn: .* control one player, as with controlled=\[0\]"):
+        row_spaces(envpool.make_spec("ConnectFour-v0", players="grid"), "a client")
+    with pytest.raises(ConfigError, match=r"must name players for an adapter, such as \[0\], got 'alternate'"):
+        open_pool("ConnectFour-v0", {"controlled": "alternate"}, players=GRID)

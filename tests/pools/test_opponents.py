@@ -474,6 +474,9 @@ def test_spaces_are_those_of_the_controlled_players():
         obs, _ = pool.reset()
         assert pool.observation_space.shape == (2, 16) and pool.observation_space.contains(obs[0])
         assert pool.step(pool.sample_actions())[1].shape == (2, 2)
+    for player, count in ((0, 3), (1, 5)):  # a speaker, and a listener
+        with envpool.make_gymnasium("MPE/simple_speaker_listener-v4", controlled=[player]) as pool:
+            assert pool.action_space.n == pool.spec.action_spec().num_values == count
 
 
 @pytest.mark.parametrize(

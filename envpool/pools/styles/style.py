@@ -56,6 +56,8 @@ class Style:
     returns_texts = False
     #: Whether the style returns the arrays of tasks with players; other styles refuse such tasks.
     shows_players: ClassVar[bool] = False
+    #: Whether the pool plays the players that the option `controlled` does not name; see `envpool.pools.opponents`.
+    plays_opponents: ClassVar[bool] = False
     #: Completes a result by what is not in the arrays of a batch: ``finish(result, arrays)``, with the arrays in the
     #: order of the names that `forms` got, returns the result. None if there is nothing to add.
     finish: ClassVar[Callable[..., Any] | None] = None
@@ -71,6 +73,11 @@ class Style:
                 )
         if not self.shows_players:
             refuse_players(spec, "this kind of pool", "use envpool.make, make_gymnasium, make_gym or make_dm")
+        if spec.controlled is not None and not self.plays_opponents:
+            raise ConfigError(
+                "controlled needs a pool that plays the opponents, and this kind of pool does not: use envpool.make, "
+                "make_gymnasium, make_gym or make_dm, or leave controlled out"
+            )
         self.spec = spec
         self.groups = spec.groups
         self.is_same_step = spec.config.autoreset_mode == "same_step"

@@ -96,6 +96,10 @@ def test_mistakes():
         PufferEnv("MPE/simple_speaker_listener-v4")
     with pytest.raises(ConfigError, match="players must be 'grid' for an adapter in which each player is a row"):
         PufferEnv(SPREAD, players="rows")
+    with pytest.raises(ConfigError, match="controlled is not available for PufferLib"):
+        PufferEnv(SPREAD, controlled=[0])
+    with pytest.raises(ConfigError, match="PufferLib needs an action of each row, and the players .* move in turn"):
+        PufferEnv("ConnectFour-v0")
     env = PufferEnv(SPREAD, 2)
     env.reset()
     for actions in (np.zeros(2, int), np.full(6, 5)):

@@ -116,6 +116,21 @@ def test_training(make):
     assert {info["l"] for info in model.ep_info_buffer} == {25}
 
 
+def test_training_against_opponents(make):
+    """In a game with turns, each environment has one row: that of the player who learns."""
+    env = make("ConnectFour-v0", num_envs=3, controlled=[1], illegal_actions="lose", episode_statistics=True)
+    assert env.num_envs == 3 and env.observation_space.shape == (6, 7, 2) and env.action_space.n == 7
+    model = PPO("MlpPolicy", env, n_steps=16, batch_size=16, n_epochs=1, device="cpu").learn(240)
+    assert {info["r"] for info in model.ep_info_buffer} <= {-1, 0, 1}
+    obs = env.reset()
+    for _ in range(40):
+        legal = np.array([info["legal_action_mask"] for info in env.reset_infos])
+        assert legal.shape == (3, 7) and (obs[..., 0].sum((1, 2)) < obs[..., 1].sum((1, 2))).all()
+        obs, rewards, dones, infos = env.step(np.full(3, 3))
+        for i in np.flatnonzero(dones):
+            assert infos[i]["episode"]["r"] == rewards[i] and infos[i]["terminal_observation"].any()
+
+
 def test_attributes_belong_to_environments(make):
     env = make()
     assert env.num_envs == 6 and len(env.envs) == 2
@@ -133,6 +148,10 @@ def test_attributes_belong_to_environments(make):
 
 
 def test_mistakes(make):
+    with pytest.raises(ConfigError, match=r"or control one player, as with controlled=\[0\]"):
+        make("ConnectFour-v0")
+    with pytest.raises(ConfigError, match=r"must name players for an adapter, such as \[0\]"):
+        make("ConnectFour-v0", controlled="alternate")
     with pytest.raises(ConfigError, match="Stable-Baselines3 needs players with equal action spaces"):
         make("MPE/simple_speaker_listener-v4")
     with pytest.raises(ConfigError, match="players must be 'grid' for an adapter in which each player is a row"):
