@@ -98,7 +98,7 @@ def test_mistakes():
         PufferEnv(SPREAD, players="rows")
     with pytest.raises(ConfigError, match="controlled is not available for PufferLib"):
         PufferEnv(SPREAD, controlled=[0])
-    with pytest.raises(ConfigError, match="PufferLib needs an action of each row, and the players .* move in turn"):
+    with pytest.raises(ConfigError, match=r"PufferLib needs an action of each row, and the players .* move in turn"):
         PufferEnv("ConnectFour-v0")
     env = PufferEnv(SPREAD, 2)
     env.reset()
