@@ -12,7 +12,8 @@ from gymnasium import spaces
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.python_envs.players import PlayersLayout, groups_of, unknown_agents
+from envpool.python_envs.layout import Layout
+from envpool.python_envs.players import GameLayout, PlayersLayout, groups_of, unknown_agents
 from envpool.python_envs.space_checks import check_observation
 
 #: Spaces of old gym by the name of their class, with the attributes that their gymnasium class takes.
@@ -160,14 +161,14 @@ class PlayersEnv(Adapter):
     inner : pettingzoo.ParallelEnv
         The environment.
     is_turn_based : bool
-        Whether it was an AECEnv whose agents move in turn. All of them then have an action in each step, of which only
-        that of the agent that moves counts, and the info has ``current_player``: the number of the agent that is to
-        move.
+        Whether it was an AECEnv whose agents move in turn: an action is that of the agent whose turn it is.
 
     Attributes
     ----------
     observations, actions : PlayersLayout
-        How values travel.
+        How values travel. The actions of agents that move in turn have the Layout of a move.
+    is_turn_based : bool
+        See `is_turn_based` above.
     groups : list of PlayerGroup
         Groups of agents with equal spaces.
     present, ended, cut : numpy.ndarray
@@ -190,7 +191,7 @@ class PlayersEnv(Adapter):
 
     def __init__(self, inner: Any, is_turn_based: bool = False):
         super().__init__(inner)
-        self._is_turn_based = is_turn_based
+        self.is_turn_based = is_turn_based
         self.numbers = {agent: player for player, agent in enumerate(inner.possible_agents)}
         if not 0 < len({*map(str, inner.possible_agents)}) == len(inner.possible_agents):
             raise ConfigError(
@@ -200,10 +201,17 @@ class PlayersEnv(Adapter):
         self._needs = needed(inner.reset)
         own_obs = {str(a): to_gymnasium(inner.observation_space(a)) for a in self.numbers}
         own_actions = {str(a): to_gymnasium(inner.action_space(a)) for a in self.numbers}
-        self.observations = PlayersLayout(own_obs, "obs", ":")
-        self.actions = PlayersLayout(own_actions, "action", ".")
+        self.actions: Any
+        self.observations: PlayersLayout
+        if is_turn_based:
+            self.actions = layout_of_moves(own_actions)
+            self.observations = GameLayout(own_obs, self.actions.space)
+            self.groups = groups_of(list(self.numbers), self.observations)
+        else:
+            self.actions = PlayersLayout(own_actions, "action", ".")
+            self.observations = PlayersLayout(own_obs, "obs", ":")
+            self.groups = groups_of(list(self.numbers), self.observations, self.actions)
         self.observation_space, self.action_space = self.observations.space, self.actions.space
-        self.groups = groups_of(list(self.numbers), self.observations, self.actions)
         self.checks = False
         self.present, self.ended, self.cut = (np.zeros(len(self.numbers), np.bool_) for _ in range(3))
         self._obs = self.observations.new_arrays()
@@ -225,14 +233,17 @@ class PlayersEnv(Adapter):
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
         """Take one step of the agents that act. The episode ends when no agent is left."""
-        acted = self._acting
-        chosen = {agent: self.actions.take(action, self.numbers[agent]) for agent in acted}
+        before = self._acting
+        if self.is_turn_based:
+            chosen = {self.inner.aec_env.agent_selection: action}
+        else:
+            chosen = {agent: self.actions.take(action, self.numbers[agent]) for agent in before}
         obs, rewards, terminations, truncations, infos = self.inner.step(chosen)
         alive = {*self.inner.agents}
         unknown_agents(alive, self.numbers)
         self._acting = []
         for agent, player in self.numbers.items():
-            has_acted, is_alive = agent in chosen, agent in alive
+            has_acted, is_alive = agent in before, agent in alive
             ended, cut = bool(terminations.get(agent)), bool(truncations.get(agent))
             is_out = ended or cut or not is_alive
             self.present[player] = has_acted or not is_out
@@ -248,16 +259,20 @@ class PlayersEnv(Adapter):
 
     def _packed(self, obs: Mapping[Any, Any]) -> list[np.ndarray[Any, Any]]:
         """Return observations as arrays. An agent whose episode has ended may have none: its row is zero."""
+        layout = self.observations
+        if isinstance(layout, GameLayout):
+            mover = self.inner.aec_env.agent_selection if self._acting else None
+            layout.put_turn(self._obs, self.numbers.get(mover, -1), obs.get(mover))
         for agent, player in self.numbers.items():
             if agent in obs and self.present[player]:
                 if self.checks:
                     check_observation(self.observations.space[str(agent)], obs[agent], (agent,))
-                self.observations.put(self._obs, player, obs[agent])
+                own = layout.own_part(obs[agent]) if isinstance(layout, GameLayout) else obs[agent]
+                layout.put(self._obs, player, own)
             elif agent in self._acting:
                 raise ValueError(f"the observations must have each agent of env.agents, but they lack {shown(agent)}")
             else:
-                for array in self._obs:
-                    array[player] = 0
+                layout.clear(self._obs, player)
         return self._obs
 
     def _info(self, infos: Mapping[Any, Any]) -> dict[int, Any]:
@@ -265,14 +280,27 @@ class PlayersEnv(Adapter):
         found: dict[int, Any] = {}
         for key, value in infos.items():
             if key in self.numbers:
+                if self.is_turn_based:  # PettingZoo's converter adds whose turn it is
+                    value = {k: v for k, v in value.items() if k != "active_agent"}
                 if value and self.present[self.numbers[key]]:
                     found[self.numbers[key]] = value
             else:
                 found.setdefault(-1, {})[key] = value
-        if self._is_turn_based:
-            mover = self.inner.aec_env.agent_selection if self._acting else None
-            found.setdefault(-1, {})["current_player"] = self.numbers.get(mover, -1)
         return found
+
+
+def layout_of_moves(by_agent: Mapping[str, Any]) -> Layout:
+    """Return the layout of a move, for agents that move in turn; raise ConfigError if their action spaces differ."""
+    first, *others = by_agent.items()
+    for agent, space in others:
+        if space != first[1]:
+            raise ConfigError(
+                f"agents that move in turn must have equal action spaces, but {agent!r} has {space}, and {first[0]!r} "
+                f"has {first[1]}: wrap the environment, for example by wrappers of SuperSuit"
+            )
+    layout = Layout(first[1], "action", ".")
+    layout.check_only_fields("action")
+    return layout
 
 
 def of_aec(env: Any) -> PlayersEnv:

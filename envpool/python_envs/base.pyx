@@ -189,5 +189,5 @@ cdef object capsule_of(source, const envpool_env* env):
     return define(
         envpool_template(env), source.observations.fields(), source.actions.fields(),
         envpool_config_bytes(&c, sizeof(c)), name=source.name, keep=source, frame_size=source.frame_size,
-        max_num_players=source.num_players or None,
+        max_num_players=source.num_players or None, turns=source.is_turn_based,
     )

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from envpool._core.casts import CastError, fitted
+from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.native import Field, PlayerGroup
@@ -74,7 +75,6 @@ class PlayersLayout:
             self.leaves.append(Leaf(leaf.name, (k,), Rows(leaf.space.dtype, (len(own), *shape)), True))
             low, high = common_bounds(own, shape)
             self._fields.append(Field(leaf.name, leaf.space.dtype, (-1, *shape), low, high))
-        self.arrays = self.leaves
         # By player and leaf: where the agent's own value is in the array.
         self._places: list[list[Any]] = [
             [(player, *map(slice, leaf.space.shape)) for leaf in layout.leaves]
@@ -99,6 +99,11 @@ class PlayersLayout:
                 "dimensions; wrap the environment, for example by wrappers of SuperSuit"
             )
 
+    @property
+    def arrays(self) -> list[Leaf]:
+        """The leaves, all of which are fields."""
+        return self.leaves
+
     def fields(self) -> list[Field]:
         """Return the field table."""
         return self._fields
@@ -115,7 +120,7 @@ class PlayersLayout:
         """Return the shapes of the values of a player that are smaller than those of the arrays, by field."""
         return {
             own.name: own.space.shape
-            for own, leaf in zip(self._layouts[player].leaves, self.leaves, strict=True)
+            for own, leaf in zip(self._layouts[player].leaves, self.leaves, strict=False)
             if own.space.shape != leaf.space.shape[1:]
         }
 
@@ -125,7 +130,7 @@ class PlayersLayout:
 
     def put(self, arrays: Sequence[np.ndarray[Any, Any]], player: int, value: Any) -> None:
         """Write the value of an agent into the arrays; raise ValueError if it is none of its space."""
-        for array, leaf, place in zip(arrays, self._layouts[player].leaves, self._places[player], strict=True):
+        for array, leaf, place in zip(arrays, self._layouts[player].leaves, self._places[player], strict=False):
             try:
                 own = fitted(at(value, leaf.path), array.dtype)
             except CastError as error:
@@ -135,6 +140,11 @@ class PlayersLayout:
                     f"{self._called(player, leaf)} has shape {own.shape}, but its space says {leaf.space.shape}"
                 )
             array[place] = own
+
+    def clear(self, arrays: Sequence[np.ndarray[Any, Any]], player: int) -> None:
+        """Write zeros for an agent."""
+        for array, place in zip(arrays, self._places[player], strict=False):
+            array[place] = 0
 
     def take(self, arrays: Sequence[np.ndarray[Any, Any]], player: int) -> Any:
         """Return the value of an agent in the arrays: numbers, and views of the arrays."""
@@ -150,6 +160,58 @@ class PlayersLayout:
 
     def _called(self, player: int, leaf: Leaf) -> str:
         return f"the observation of agent {self.agents[player]!r}" + (f" at {leaf.path!r}" if leaf.path else "")
+
+
+class GameLayout(PlayersLayout):
+    """The observations of agents that move in turn, and what a turn-based task says of the next move.
+
+    The last arrays are whose turn it is and, if the game has masks, which moves are legal.
+
+    Parameters
+    ----------
+    by_agent : dict of str to gymnasium.spaces.Space
+        The observation spaces, in the order of the players. If all of them are a Dict of ``observation`` and
+        ``action_mask``, as in PettingZoo's classic games, the mask is no part of the observations.
+    move : gymnasium.spaces.Space
+        The action space of each agent.
+
+    Attributes
+    ----------
+    has_masks : bool
+        Whether the game says which moves are legal.
+    """
+
+    def __init__(self, by_agent: Mapping[str, Any], move: Any):
+        self.has_masks = (
+            isinstance(move, spaces.Discrete)
+            and move.start == 0
+            and all(
+                isinstance(space, spaces.Dict)
+                and space.spaces.keys() == {"observation", "action_mask"}
+                and space["action_mask"].shape == (move.n,)
+                for space in by_agent.values()
+            )
+        )
+        own = {agent: space["observation"] for agent, space in by_agent.items()} if self.has_masks else by_agent
+        super().__init__(own, "obs", ":")
+        self.space = spaces.Dict(dict(by_agent))
+        self._add(CURRENT_PLAYER, np.int32, (), -1, len(by_agent) - 1)
+        if self.has_masks:
+            self._add(LEGAL_ACTION_MASK, np.bool_, (int(move.n),))
+
+    def _add(self, name: str, dtype: Any, shape: tuple[int, ...], low: Any = None, high: Any = None) -> None:
+        self.leaves.append(Leaf(name, (len(self.leaves),), Rows(np.dtype(dtype), shape), True))
+        self._fields.append(Field(name, np.dtype(dtype), shape, low, high))
+
+    def own_part(self, value: Any) -> Any:
+        """Return the observation of an agent without the mask."""
+        return value["observation"] if self.has_masks else value
+
+    def put_turn(self, arrays: Sequence[np.ndarray[Any, Any]], player: int, value: Any) -> None:
+        """Write whose turn it is, -1 for nobody's, and the mask in this agent's observation."""
+        arrays[-1 - self.has_masks][...] = player
+        if self.has_masks:
+            arrays[-1][:] = False if value is None else np.asarray(value["action_mask"]) != 0
 
 
 def common_bounds(own: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any, Any]:
@@ -186,8 +248,11 @@ def common_bounds(own: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any, Any]
     return found[0], found[1]
 
 
-def groups_of(agents: Sequence[Any], observations: PlayersLayout, actions: PlayersLayout) -> list[PlayerGroup]:
+def groups_of(
+    agents: Sequence[Any], observations: PlayersLayout, actions: PlayersLayout | None = None
+) -> list[PlayerGroup]:
     """Return the groups of agents: those with equal spaces and one name but for a number, as in ``adversary_0``."""
+    layouts = [layout for layout in (observations, actions) if layout is not None]
     members: dict[str, list[int]] = {}
     for player, agent in enumerate(agents):
         members.setdefault(re.sub(r"[_-]?\d+$", "", str(agent)), []).append(player)
@@ -198,14 +263,14 @@ def groups_of(agents: Sequence[Any], observations: PlayersLayout, actions: Playe
             key = str(agents[player])
             for others in alike:
                 other = str(agents[others[0]])
-                if all(layout.space[key] == layout.space[other] for layout in (observations, actions)):
+                if all(layout.space[key] == layout.space[other] for layout in layouts):
                     others.append(player)
                     break
             else:
                 alike.append([player])
         for own in alike:
             name = identifier(base if len(alike) == 1 else str(agents[own[0]]), [group.name for group in groups])
-            shapes = observations.shapes_of(own[0]) | actions.shapes_of(own[0])
+            shapes = {k: v for layout in layouts for k, v in layout.shapes_of(own[0]).items()}
             groups.append(PlayerGroup(name, tuple(own), shapes))
     return groups
 

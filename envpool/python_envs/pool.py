@@ -37,7 +37,7 @@ class PythonStyle:
         return bool(self.spec.config.source.debug)
 
     @property
-    def layout(self) -> Any:
+    def obs_layout(self) -> Any:
         """How observations travel."""
         return self.spec.config.source.observations
 
@@ -51,18 +51,18 @@ class PythonStyle:
         """Return the nest of the observation arrays; the env ids stand for leaves that are carried as objects."""
         if self.spec.num_players:
             return super().observation(names, prefix)  # type: ignore[misc]
-        return self.layout.nest(lambda leaf: prefix + leaf.name if leaf.is_field else "env_id")
+        return self.obs_layout.nest(lambda leaf: prefix + leaf.name if leaf.is_field else "env_id")
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(); see `Style.forms`."""
         self._names = list(names)
         self._ids = self._names.index("env_id")
-        self._has_objects = bool(self.layout.objects)
+        self._has_objects = bool(self.obs_layout.objects)
         self._ended = self._names.index("final:mask") if self.is_same_step else -1
         if self._has_objects and self.spec.config.finished_episodes:
             raise ConfigError(
                 "finished_episodes=True needs observations that are arrays of a fixed shape, but the observation space "
-                f"contains {self.layout.objects[0].space}: leave it out"
+                f"contains {self.obs_layout.objects[0].space}: leave it out"
             )
         nests: tuple[Any, Any] = super().forms(names)  # type: ignore[misc]
         return nests
@@ -77,8 +77,11 @@ class PythonStyle:
         super().set_attributes(pool)  # type: ignore[misc]
 
     def finish(self, result: Any, arrays: Sequence[Any]) -> Any:
-        """Add infos and objects to a result; see `Style.finish`."""
-        if not self.envs.has_extras:
+        """Add infos and objects to a result; see `Style.finish`.
+
+        Opponents play between the results that users see, so that infos of single steps have no place in these.
+        """
+        if not self.envs.has_extras or self.spec.controlled is not None:
             return result
         ids = arrays[self._ids]
         infos, carried = self.envs.extras(ids, False)
@@ -140,14 +143,14 @@ class PythonStyle:
 
     def _with_objects(self, carried: list[Any], arrays: Sequence[Any], prefix: str) -> Any:
         """Return the observations of a batch, from its arrays and the objects of its rows."""
-        position = {leaf.name: k for k, leaf in enumerate(self.layout.objects)}
+        position = {leaf.name: k for k, leaf in enumerate(self.obs_layout.objects)}
 
         def batch(leaf: Leaf) -> Any:
             if leaf.is_field:
                 return arrays[self._names.index(prefix + leaf.name)]
             return batch_of_objects(leaf, [None if c is None else c[position[leaf.name]] for c in carried])
 
-        return self.layout.nest(batch)
+        return self.obs_layout.nest(batch)
 
 
 def mapped(nest: dict[str, Any], function: Callable[[Any], Any]) -> dict[str, Any]:
@@ -177,7 +180,7 @@ class PythonDMStyle(PythonStyle):
         if self._has_objects:
             raise ConfigError(
                 "the dm style needs observations that are arrays of a fixed shape, but the observation space contains "
-                f"{self.layout.objects[0].space}: use env_type='gymnasium'"
+                f"{self.obs_layout.objects[0].space}: use env_type='gymnasium'"
             )
         state = step.observation
         with_infos = namedtuple("State", ("infos", *state._fields))({}, *state)
@@ -186,7 +189,7 @@ class PythonDMStyle(PythonStyle):
 
     def finish(self, result: Any, arrays: Sequence[Any]) -> Any:
         """Add the infos of a batch; see `Style.finish`."""
-        if self.envs.has_extras:
+        if self.envs.has_extras and self.spec.controlled is None:
             infos, _ = self.envs.extras(arrays[self._ids], False)
             self._add(result.observation.infos, infos, arrays, range(len(infos)))
         return result

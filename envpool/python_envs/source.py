@@ -75,6 +75,8 @@ class EnvSource:
         How their values travel.
     num_players : int
         Places for players in each environment; 0 if the environments have one player.
+    is_turn_based : bool
+        Whether players move in turn.
     groups : sequence of PlayerGroup or None
         The groups of players; None if the environments have one player.
     agents : list of str
@@ -132,7 +134,7 @@ class EnvSource:
         """Note what is known about the environments from the first one."""
         self.observation_space = first.observation_space
         self.action_space = first.action_space
-        self.num_players = 0
+        self.num_players, self.is_turn_based = 0, False
         self.agents: list[str] = []
         self.groups: Sequence[PlayerGroup] | None = None
         self.observations: Layout | PlayersLayout
@@ -140,6 +142,7 @@ class EnvSource:
         if isinstance(first, PlayersEnv):
             self.observations, self.actions = first.observations, first.actions
             self.num_players, self.groups = len(first.numbers), first.groups
+            self.is_turn_based = first.is_turn_based
             self.agents = first.observations.agents
         else:
             self.observations = Layout(self.observation_space, "obs", ":")

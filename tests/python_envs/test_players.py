@@ -497,37 +497,69 @@ def test_agents_that_take_turns_in_a_cycle():
             assert_same(ours.step(actions), theirs.step(actions))
 
 
-@pytest.mark.parametrize("workers", ["inline", "process"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_games(workers):
-    """AEC environments whose agents move in turn: only the action of the mover counts."""
+    """AEC environments whose agents move in turn are turn-based tasks."""
     with envpool.make_python(tictactoe_v3.env, 3, workers=workers, num_threads=2, players="grid") as pool:
+        assert pool.spec.is_turn_based and pool.action_space == spaces.Discrete(9)
+        assert pool.observation_space.shape == (2, 3, 3, 2)
         games = [tictactoe_v3.env() for _ in range(3)]
         obs, info = pool.reset()
-        for k, game in enumerate(games):
-            game.reset(seed=42 + k)
-        rng = np.random.default_rng(3)
-        for _ in range(9):
-            mover = info["current_player"]
-            legal = obs["action_mask"][np.arange(3), mover].astype(bool)
-            moves = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
-            actions = rng.integers(9, size=(3, 2))
-            actions[np.arange(3), mover] = moves
-            over = []
-            for game, move, player in zip(games, moves, mover, strict=True):
-                assert game.agent_selection == f"player_{player + 1}"
-                game.step(int(move))
-                over.append(any(game.terminations.values()))
-            obs, reward, terminated, truncated, info = pool.step(actions)
+        for game in games:
+            game.reset(seed=42)
+        over = [False] * 3
+        while not any(over):
+            mover, moves = info["current_player"], pool.sample_actions(1)
+            for k, game in enumerate(games):
+                seen = game.observe(game.agent_selection)
+                assert game.agent_selection == f"player_{mover[k] + 1}"
+                assert np.array_equal(info["legal_action_mask"][k], seen["action_mask"] != 0)
+                game.step(int(moves[k]))
+                over[k] = any(game.terminations.values())
+            obs, reward, terminated, truncated, info = pool.step(moves)
             assert terminated.tolist() == over and not truncated.any()
             for k, game in enumerate(games):
                 assert reward[k].tolist() == [game.rewards[agent] for agent in game.agents]
                 for p, agent in enumerate(game.agents):
-                    assert np.array_equal(obs["observation"][k, p], game.observe(agent)["observation"])
-            if any(over):
-                assert (info["current_player"][over] == -1).all()
-                assert info["player_terminated"][over].all()
-                return
-    raise AssertionError("no game has ended")
+                    assert np.array_equal(obs[k, p], game.observe(agent)["observation"])
+            assert "active_agent" not in info
+        assert (info["current_player"][over] == -1).all() and not info["legal_action_mask"][over].any()
+        assert info["player_terminated"][over].all()
+
+
+def test_moves_of_games():
+    with envpool.make_python(tictactoe_v3.env, 2, players="rows", observe="current") as pool:
+        obs, info = pool.reset()
+        assert obs.shape == (2, 3, 3, 2) and info["players"]["id"].tolist() == [0, 0]
+        pool.step([4, 4])
+        with pytest.raises(ActionError, match="4"):
+            pool.step([0, 4])
+        *_, info = pool.step([0, 1])
+        assert info["players"]["id"].tolist() == [0, 0] and not info["legal_action_mask"][:, 4].any()
+    with envpool.make_python(tictactoe_v3.env, 1, players="grid", illegal_actions="lose") as pool:
+        pool.reset()
+        pool.step([4])
+        _, reward, terminated, *_ = pool.step([4])
+        assert reward.tolist() == [[0, -1]] and terminated.all()
+    with envpool.make_python(tictactoe_v3.env, 4, controlled=[1], opponents="random") as pool:
+        obs, info = pool.reset()
+        assert obs.shape == (4, 3, 3, 2)
+        for _ in range(20):
+            obs, reward, *_, info = pool.step(pool.sample_actions())
+            assert reward.shape == (4,)
+    with duels(2, Informing, controlled=["b"]) as pool:
+        pool.reset()
+        *_, info = pool.step(np.ones((2, 1), int))
+        assert info["player_mask"].tolist() == [[True]] * 2 and "count" not in info
+
+
+def test_games_whose_moves_differ():
+    class Game(type(tictactoe_v3.env().unwrapped)):
+        def action_space(self, agent):
+            return spaces.Discrete(9 if agent == "player_1" else 8)
+
+    with pytest.raises(ConfigError, match="agents that move in turn must have equal action spaces"):
+        envpool.make_python(Game)
 
 
 class Odd(Duel):
