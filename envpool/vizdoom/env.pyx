@@ -5,7 +5,7 @@
 import numpy as np
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strncpy
@@ -17,7 +17,8 @@ from envpool.env cimport (
 )
 from envpool.numerics.rng_legacy cimport ep_mt19937_seed
 from envpool.vizdoom.envs cimport (
-    AUTOMAP, DEPTH, DIVERGED, HAS_PLAYERS, LABELS, MAX_ARGUMENTS, MAX_INFOS, MAX_VARIABLES, NO_ENGINE, NO_MEMORY,
+    AUTOMAP, DEPTH, DIVERGED, HAS_PLAYERS, LABELS, MAX_ARGUMENTS, MAX_INFOS, MAX_PLAYERS, MAX_VARIABLES, NO_ENGINE,
+    NO_MEMORY,
     OTHER_SCENARIO, RESEEDED, SCREEN, TOO_LONG, Config, Env, Envs, create, destroy, new_resizer, region_of,
 )
 from envpool.vizdoom.episodes cimport frame_of, step_many
@@ -27,7 +28,8 @@ from envpool.vizdoom.snapshots cimport copy_state, get_state, set_state, snapsho
 from envpool.native import Field, define
 
 TICS_PER_SECOND = 35
-LIMITS = {"variables": MAX_VARIABLES, "infos": MAX_INFOS, "arguments": MAX_ARGUMENTS - 5}
+LIMITS = {"variables": MAX_VARIABLES, "infos": MAX_INFOS, "arguments": MAX_ARGUMENTS - 11,
+          "players": MAX_PLAYERS}
 REGIONS = {"screen": SCREEN, "depth": DEPTH, "labels": LABELS, "automap": AUTOMAP}
 
 
@@ -35,8 +37,8 @@ cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
     cdef Envs* s = <Envs*>state
     cdef int32_t i
     for i in range(seeds.n):
-        ep_mt19937_seed(&s.env[seeds.ids[i]].rng, <uint32_t>seeds.seeds[i])
-        s.env[seeds.ids[i]].is_fresh = True
+        ep_mt19937_seed(&s.env[seeds.ids[i] * s.config.num_players].rng, <uint32_t>seeds.seeds[i])
+        s.env[seeds.ids[i] * s.config.num_players].is_fresh = True
     return 0
 
 cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
@@ -45,19 +47,22 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     cdef Env* env
     cdef uint8_t* to
     cdef size_t size, offset
-    cdef int32_t i, g, age
+    cdef int64_t row
+    cdef int32_t i, p, g, age
     for i in range(rows.n):
-        env = &s.env[rows.ids[i]]
-        offset = 0
-        for g in range(c.num_groups):
-            size = c.groups[g].num_planes * s.plane
-            to = <uint8_t*>rows.fields[g] + (rows.row0 + i) * c.stack_num * size
-            for age in range(c.stack_num - 1, -1, -1):      # before the first frame of an episode, it is repeated
-                memcpy(to, frame_of(s, env, min(age, env.num_frames - 1)) + offset, size)
-                to += size
-            offset += size
-        for g in range(c.num_infos):
-            (<double*>rows.fields[c.num_groups + g])[rows.row0 + i] = env.value[c.infos[g]]
+        for p in range(c.num_players):
+            env = &s.env[rows.ids[i] * c.num_players + p]
+            row = rows.player_rows[i] + p if c.num_players > 1 else rows.row0 + i
+            offset = 0
+            for g in range(c.num_groups):
+                size = c.groups[g].num_planes * s.plane
+                to = <uint8_t*>rows.fields[g] + row * c.stack_num * size
+                for age in range(c.stack_num - 1, -1, -1):      # before the first frame of an episode, it is repeated
+                    memcpy(to, frame_of(s, env, min(age, env.num_frames - 1)) + offset, size)
+                    to += size
+                offset += size
+            for g in range(c.num_infos):
+                (<double*>rows.fields[c.num_groups + g])[row] = env.value[c.infos[g]]
 
 
 cdef void draw(Envs* s, Env* env, Resizer* resizer, uint8_t* scratch, uint8_t* pixels, size_t n) noexcept nogil:
@@ -79,6 +84,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef Envs* s = <Envs*>state
     cdef size_t n = <size_t>f.height * f.width
     cdef Resizer* resizer = NULL
+    cdef Env* env
     cdef uint8_t* scratch = <uint8_t*>malloc(n)
     cdef int32_t i
     cdef int status = 0
@@ -88,10 +94,11 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     if scratch == NULL:
         status = NO_MEMORY
     for i in range(f.n if status == 0 else 0):
-        if s.env[f.ids[i]].engine.memory == NULL:   # its engine could not be started
+        env = &s.env[f.ids[i] * s.config.num_players]   # of several players, the first one
+        if env.engine.memory == NULL:                   # its engine could not be started
             memset(f.pixels + 3 * n * i, 0, 3 * n)
         else:
-            draw(s, &s.env[f.ids[i]], resizer, scratch, f.pixels + 3 * n * i, n)
+            draw(s, env, resizer, scratch, f.pixels + 3 * n * i, n)
     free(scratch)
     del resizer
     return status
@@ -99,12 +106,12 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
     if code == NO_ENGINE:
-        snprintf(text, size, "%s", (<Envs*>state).env[id].engine.text)
+        snprintf(text, size, "%s", (<Envs*>state).env[id * (<Envs*>state).config.num_players].engine.text)
     elif code == NO_MEMORY:
         strncpy(text, b"out of memory while rendering a frame; use a smaller frame size", size - 1)
     elif code == HAS_PLAYERS:
-        strncpy(text, b"its game has other players, whose actions a state does not contain: save states of games that "
-                      b"are started without -join and with at most -host 1", size - 1)
+        strncpy(text, b"its game has other players, whose actions a state does not contain: save states of games with "
+                      b"max_num_players=1 that are started without -join and with at most -host 1", size - 1)
     elif code == TOO_LONG:
         snprintf(text, size, "its engine has taken more than %d steps, which is the most that a state repeats: save "
                              "states of a new pool", <int>MAX_ROWS)
@@ -160,6 +167,7 @@ def build(values, groups, arrays, actions, strings):
     c.max_episode_steps, c.episodic_life = values["max_episode_steps"], values["episodic_life"]
     c.screen_width, c.screen_height = values["screen_size"]
     c.blue_first, c.start_tic = values["blue_first"], values["start_tic"]
+    c.num_players = values["max_num_players"]
     c.scenario = values["scenario"]
     c.num_arguments = len(strings) - 3
     c.num_actions, c.num_buttons = actions.shape
@@ -182,17 +190,19 @@ def build(values, groups, arrays, actions, strings):
     c.living_reward, c.death_penalty = values["living_reward"], values["death_penalty"]
     c.map_exit_reward = values["map_exit_reward"]
     size = (c.height, c.width)
+    rows = (-1,) if c.num_players > 1 else ()
     prefix = "obs:" if len(groups) > 1 else "obs"
     fields = [
-        Field(prefix + (name if len(groups) > 1 else ""), np.uint8, (c.stack_num * planes, *size), 0, 255)
+        Field(prefix + (name if len(groups) > 1 else ""), np.uint8, (*rows, c.stack_num * planes, *size), 0, 255)
         for name, planes in groups
     ]
     fields += [Field(f"info:{name}", np.float64, (-1,)) for name in arrays]
     if c.num_actions > 0:
-        action = Field("action", np.int32, (), 0, c.num_actions - 1)
+        action = Field("action", np.int32, rows, 0, c.num_actions - 1)
     else:
-        action = Field("action", np.float64, (c.num_buttons,))
+        action = Field("action", np.float64, (*rows, c.num_buttons))
     template = PyCapsule_New(&ENV_DEF, ENVPOOL_CAPSULE_NAME, NULL)
     config_bytes = (<const char*>&c)[:sizeof(Config)] + actions.tobytes() + b"".join(t + b"\0" for t in strings)
     return define(template, fields, [action], config_bytes, frame_size=(c.screen_height, c.screen_width),
-                  step_time=c.frame_skip / TICS_PER_SECOND)
+                  step_time=c.frame_skip / TICS_PER_SECOND,
+                  max_num_players=c.num_players if c.num_players > 1 else None)

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "engine/engine.h"
+#include "engine/seats.h"
 #include "envpool/atari/image/resize.h"
 #include "envpool/env.h"
 #include "envpool/replay.h"
@@ -49,6 +50,7 @@ struct Config {
   int32_t screen_height;
   int32_t blue_first; /* whether the first plane of the screen is blue                                      */
   int32_t start_tic;
+  int32_t num_players; /* of a game; each of them has an engine                                             */
   int32_t num_arguments;
   int32_t num_actions; /* combined actions; 0: an action has one number for each button                     */
   int32_t num_buttons;
@@ -71,9 +73,11 @@ struct Config {
   double map_exit_reward;
 };
 
+/* A player of an env. What belongs to the whole env is that of its first player. */
 struct Env {
   Engine engine;
   ep_mt19937 rng;     /* draws the seed of each episode                                                     */
+  uint32_t seed;      /* of the first episode of the engine                                                 */
   int32_t is_fresh;   /* whether the env was seeded and has not been reset since                            */
   int32_t is_over;    /* whether the game is over                                                           */
   int32_t is_time_up; /* whether the map's own time limit is reached                                        */
@@ -108,9 +112,17 @@ struct Envs {
   bool is_available[kButtons];
   char *arguments[kMaxArguments];
   Resizer *resizer;
-  uint8_t *memory; /* of the frames of all envs                                                             */
-  Env *env;        /* (num_envs)                                                                            */
+  uint8_t *memory; /* of the frames of all players                                                          */
+  Env *env;        /* (num_envs * num_players)                                                              */
 };
+
+inline int32_t num_seats(const Envs *s) { return s->num_envs * s->config.num_players; }
+
+/* Finds the engines of the players of an env, and returns their number. */
+inline int32_t seats_of(Env *env, const Config *c, Engine **engines) {
+  for (int32_t p = 0; p < c->num_players; p++) engines[p] = &env[p].engine;
+  return c->num_players;
+}
 
 inline bool allocate(Envs *s, const Config *config) {
   Config &c = s->config;
@@ -141,19 +153,20 @@ inline bool allocate(Envs *s, const Config *config) {
     s->launch.needed[c.groups[i].region] = s->pixels * static_cast<size_t>(c.groups[i].num_planes);
   }
   s->resizer = new_resizer(c.screen_height, c.screen_width, c.height, c.width, c.area);
-  s->env = static_cast<Env *>(std::calloc(static_cast<size_t>(s->num_envs), sizeof(Env)));
-  for (int32_t i = 0; s->env && i < s->num_envs; i++) s->env[i].engine.process.output = s->env[i].engine.lock = -1;
+  const int32_t seats = num_seats(s);
+  s->env = static_cast<Env *>(std::calloc(static_cast<size_t>(seats), sizeof(Env)));
+  for (int32_t i = 0; s->env && i < seats; i++) s->env[i].engine.process.output = s->env[i].engine.lock = -1;
   const size_t frames = s->plane * static_cast<size_t>(s->num_planes) * static_cast<size_t>(c.stack_num);
-  s->memory = static_cast<uint8_t *>(std::calloc(static_cast<size_t>(s->num_envs), frames));
+  s->memory = static_cast<uint8_t *>(std::calloc(static_cast<size_t>(seats), frames));
   if (!s->resizer || !s->env || !s->memory) return false;
-  for (int32_t i = 0; i < s->num_envs; i++) s->env[i].frames = s->memory + static_cast<size_t>(i) * frames;
+  for (int32_t i = 0; i < seats; i++) s->env[i].frames = s->memory + static_cast<size_t>(i) * frames;
   return true;
 }
 
 /* The ABI's destroy(). */
 inline void destroy(void *state) {
   Envs *s = static_cast<Envs *>(state);
-  for (int32_t i = 0; s->env && i < s->num_envs; i++) {
+  for (int32_t i = 0; s->env && i < num_seats(s); i++) {
     finish_recording(&s->env[i].engine, &s->launch);
     stop_engine(&s->env[i].engine);
     envpool_history_free(&s->env[i].history);

@@ -25,6 +25,7 @@ cdef extern from "engine/engine.h" namespace "envpool::vizdoom" nogil:
         SELECTED_WEAPON_AMMO "envpool::vizdoom::kSelectedWeaponAmmo"
         SLOTS "envpool::vizdoom::kSlots"
         MAX_ARGUMENTS "envpool::vizdoom::kMaxArguments"
+        MAX_PLAYERS "envpool::vizdoom::kPlayers"
 
     cdef struct GameState:
         uint32_t map_tic
@@ -64,6 +65,14 @@ cdef extern from "engine/engine.h" namespace "envpool::vizdoom" nogil:
     bint send(Engine* e, uint8_t code)
     bint await_answer "envpool::vizdoom::await"(Engine* e, double patience)
 
+cdef extern from "engine/seats.h" namespace "envpool::vizdoom" nogil:
+    bint request_tics "envpool::vizdoom::request_tic"(Engine** e, int32_t n, uint8_t code, double patience)
+    bint await_seats(Engine** e, int32_t n, double patience)
+    bint update_seats(Engine** e, int32_t n, double patience)
+    bint begin_seats(Engine** e, int32_t n, const Launch* l, uint32_t seed)
+    bint finish_seats(Engine** e, int32_t n, const Launch* l, uint32_t seed, const cpp_bool* available)
+    bint restart_seats(Engine** e, int32_t n, const Launch* l, uint32_t seed)
+
 cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
     enum:
         MAX_VARIABLES "envpool::vizdoom::kMaxVariables"
@@ -93,6 +102,7 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
         int32_t screen_height
         int32_t blue_first
         int32_t start_tic
+        int32_t num_players
         int32_t num_arguments
         int32_t num_actions
         int32_t num_buttons
@@ -117,6 +127,7 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
     cdef struct Env:
         Engine engine
         ep_mt19937 rng
+        uint32_t seed
         bint is_fresh
         bint is_over
         bint is_time_up
@@ -152,5 +163,6 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
         Env* env
 
     Resizer* new_resizer(int from_height, int from_width, int height, int width, bint area)
+    int32_t seats_of(Env* env, const Config* c, Engine** engines)
     int create(const envpool_setup* setup, void** state)
     void destroy(void* state)

@@ -4,18 +4,21 @@
 
 Episodes, tics and seeds follow ``vizdoom.DoomGame``: the engines get the same requests in the same order. While one
 engine simulates a tic, the thread asks the other engines of its chunk to do the same.
+
+An env with players has an engine, and an Env, for each of them; `env` is the Env of the first one, which has what
+belongs to all of them.
 """
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdio cimport snprintf
 
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_NEW_GAME, envpool_batch
 from envpool.numerics.rng_legacy cimport ep_legacy_next32, ep_mt19937
 from envpool.replay cimport envpool_history_clear
 from envpool.vizdoom.envs cimport (
-    NO_ENGINE, TIC, TIC_AND_UPDATE, UPDATE, Engine, Env, Envs, await_answer,
-    begin_start, finish_recording, finish_start, input_of, is_alive, is_game_over, is_running, is_time_up, region_of,
-    restart_map, send, state_of,
+    MAX_PLAYERS, NO_ENGINE, TIC, TIC_AND_UPDATE, UPDATE, Engine, Env, Envs, await_answer, await_seats, begin_seats,
+    begin_start, finish_recording, finish_seats, finish_start, input_of, is_alive, is_game_over, is_running, is_time_up,
+    region_of, request_tics, restart_map, restart_seats, seats_of, send, state_of, update_seats,
 )
 from envpool.vizdoom.rewards cimport scenario_reward, start_values, update_values
 from envpool.vizdoom.rows cimport note_action, note_reset
@@ -66,14 +69,29 @@ cdef inline bint can_continue(const Engine* e) noexcept nogil:
     return not is_game_over(e) and not is_time_up(e)
 
 
-cdef inline bint request_tic(Env* env, bint is_last) noexcept nogil:
+cdef inline bint request_tic(Envs* s, Env* env, bint is_last) noexcept nogil:
+    cdef Engine* seats[MAX_PLAYERS]
+    if s.config.num_players > 1:
+        return request_tics(
+            seats, seats_of(env, &s.config, seats), TIC_AND_UPDATE if is_last else TIC, s.launch.patience
+        )
     env.engine.last_tic = state_of(&env.engine).map_tic + 1
     return send(&env.engine, TIC_AND_UPDATE if is_last else TIC)
 
 
 cdef bint finish_tic(Envs* s, Env* env, bint is_last, bint* continues) noexcept nogil:
     """Wait for the tic that was requested. Return False if the engine failed."""
+    cdef Engine* seats[MAX_PLAYERS]
+    cdef int32_t n
     continues[0] = False
+    if s.config.num_players > 1:
+        n = seats_of(env, &s.config, seats)
+        if not await_seats(seats, n, s.launch.patience):
+            return False
+        if not is_last and not can_continue(&env.engine):
+            return update_seats(seats, n, s.launch.patience)
+        continues[0] = not is_last
+        return True
     if not await_answer(&env.engine, s.launch.patience):
         return False
     if not is_last and not can_continue(&env.engine):
@@ -103,12 +121,27 @@ cdef void note_start(Env* env) noexcept nogil:
     envpool_history_clear(&env.history)
 
 
+cdef bint begin_game(Envs* s, Env* env) noexcept nogil:
+    """The begin_reset() of a game of several players."""
+    cdef Engine* seats[MAX_PLAYERS]
+    cdef int32_t p, n = seats_of(env, &s.config, seats)
+    cdef bint is_kept = not env.is_fresh
+    for p in range(n):
+        is_kept = is_kept and is_alive(seats[p]) and is_running(&seats[p].process)
+    if is_kept:
+        return True
+    env.seed = ep_legacy_next32(&env.rng)
+    return begin_seats(seats, n, &s.launch, env.seed)
+
+
 cdef bint begin_reset(Envs* s, Env* env) noexcept nogil:
     """Start an engine if one is needed. Return whether that succeeded.
 
     A multiplayer game carries some of its state over from one map to the next, so a seed starts another engine there.
     """
     cdef bint is_kept = is_alive(&env.engine) and not env.is_restored
+    if s.config.num_players > 1:
+        return begin_game(s, env)
     if is_kept and not (env.is_fresh and state_of(&env.engine).is_multiplayer) and is_running(&env.engine.process):
         return True
     finish_recording(&env.engine, &s.launch)
@@ -125,10 +158,38 @@ cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
     for t in range(s.config.frame_skip):
         if not continues:
             break
-        if not request_tic(env, t == s.config.frame_skip - 1):
+        if not request_tic(s, env, t == s.config.frame_skip - 1):
             return False
         if not finish_tic(s, env, t == s.config.frame_skip - 1, &continues):
             return False
+    return True
+
+
+cdef void start_episode(Envs* s, Env* env) noexcept nogil:
+    """What a player has when an episode starts."""
+    env.is_fresh = env.is_over = env.is_time_up = False
+    env.is_restored = False
+    env.num_frames = 0
+    env.reward = 0
+    env.last_tic = env.engine.last_tic
+    env.map_reward = state_of(&env.engine).map_reward
+    start_values(s, env)
+    push_frame(s, env)
+
+
+cdef bint finish_game(Envs* s, Env* env) noexcept nogil:
+    """The finish_reset() of a game of several players."""
+    cdef Engine* seats[MAX_PLAYERS]
+    cdef int32_t p, n = seats_of(env, &s.config, seats)
+    if env.engine.memory == NULL:
+        if not finish_seats(seats, n, &s.launch, env.seed, s.is_available):
+            return False
+    elif not restart_seats(seats, n, &s.launch, ep_legacy_next32(&env.rng)):
+        return False
+    env.episodes += 1
+    env.steps = 0
+    for p in range(n):
+        start_episode(s, env + p)
     return True
 
 
@@ -145,6 +206,8 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id, uint8_t how) noexcept nogi
         s.config.episodic_life and how != ENVPOOL_NEW_GAME and not env.is_fresh
         and env.steps < s.config.max_episode_steps
     )
+    if s.config.num_players > 1:
+        return finish_game(s, env)
     if e.memory == NULL:
         if not finish_start(e, &s.launch, s.is_available):
             return False
@@ -171,14 +234,7 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id, uint8_t how) noexcept nogi
                 return False
         env.episodes += 1
         env.steps = 0
-    env.is_fresh = env.is_over = env.is_time_up = False
-    env.is_restored = False
-    env.num_frames = 0
-    env.reward = 0
-    env.last_tic = e.last_tic
-    env.map_reward = state_of(e).map_reward
-    start_values(s, env)
-    push_frame(s, env)
+    start_episode(s, env)
     return True
 
 
@@ -187,12 +243,12 @@ cdef int reset_all(Envs* s, const envpool_batch* b) noexcept nogil:
     cdef int32_t k, i
     cdef int failed = 0
     for k in range(b.num_resets):
-        if not begin_reset(s, &s.env[b.ids[b.resets[k]]]):
+        if not begin_reset(s, &s.env[b.ids[b.resets[k]] * s.config.num_players]):
             b.errors[b.resets[k]] = NO_ENGINE
             failed = 1
     for k in range(b.num_resets):
         i = b.resets[k]
-        if b.errors[i] == 0 and not finish_reset(s, &s.env[b.ids[i]], b.ids[i], b.reset[i]):
+        if b.errors[i] == 0 and not finish_reset(s, &s.env[b.ids[i] * s.config.num_players], b.ids[i], b.reset[i]):
             b.errors[i] = NO_ENGINE
             failed = 1
     return failed
@@ -205,27 +261,31 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Envs* s = <Envs*>state
     cdef Env* env
     cdef uint8_t active[ENVPOOL_MAX_BATCH]
-    cdef int32_t i, t, last = s.config.frame_skip - 1
+    cdef int32_t i, p, t, last = s.config.frame_skip - 1, places = s.config.num_players
+    cdef int64_t seat
     cdef int failed = reset_all(s, b)
     cdef bint continues
     for i in range(b.n):
         active[i] = False
-        env = &s.env[b.ids[i]]
+        env = &s.env[b.ids[i] * places]
         if b.reset[i]:
             continue
         if not is_alive(&env.engine):
             b.errors[i] = NO_ENGINE
             failed = 1
             continue
-        note_action(s, env, b, b.ids[i])
-        if s.config.num_actions > 0:
-            press(s, env, s.actions + (<const int32_t*>b.actions[0])[b.ids[i]] * s.config.num_buttons)
-        else:
-            press(s, env, <const double*>b.actions[0] + b.ids[i] * s.config.num_buttons)
+        if places == 1:
+            note_action(s, env, b, b.ids[i])
+        for p in range(places):
+            seat = <int64_t>b.ids[i] * places + p
+            if s.config.num_actions > 0:
+                press(s, env + p, s.actions + (<const int32_t*>b.actions[0])[seat] * s.config.num_buttons)
+            else:
+                press(s, env + p, <const double*>b.actions[0] + seat * s.config.num_buttons)
         active[i] = can_continue(&env.engine)
     for t in range(last + 1):
         for i in range(b.n):
-            if active[i] and not request_tic(&s.env[b.ids[i]], t == last):
+            if active[i] and not request_tic(s, &s.env[b.ids[i] * places], t == last):
                 active[i] = False
                 b.errors[i] = NO_ENGINE
                 failed = 1
@@ -233,16 +293,19 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
         for i in range(b.n):
             if not active[i]:
                 continue
-            if not finish_tic(s, &s.env[b.ids[i]], t == last, &continues):
+            if not finish_tic(s, &s.env[b.ids[i] * places], t == last, &continues):
                 b.errors[i] = NO_ENGINE
                 failed = 1
             active[i] = continues
     for i in range(b.n):
         if b.reset[i] or b.errors[i] != 0:
             continue
-        env = &s.env[b.ids[i]]
+        env = &s.env[b.ids[i] * places]
         env.steps += 1
-        end_step(s, env)
+        for p in range(places):
+            end_step(s, env + p)
+            if places > 1:
+                b.player_reward[<int64_t>b.ids[i] * places + p] = env[p].reward
         b.reward[i] = env.reward
         b.terminated[i] = env.is_over
         b.truncated[i] = env.is_time_up

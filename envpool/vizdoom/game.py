@@ -73,6 +73,9 @@ class ViZDoom(EnvDefinition):
     The action is float64 (number of available buttons): 0 or 1 for buttons, numbers for delta buttons. With
     `use_combined_action` it is int32, an index into the combinations of buttons. Info contains game variables, float64.
 
+    With ``max_num_players`` above 1, an environment is one game of this number of players, each of which has an engine;
+    all arrays have a row for each of them.
+
     A step holds the action for frame_skip tics or until the episode ends. An episode terminates when the player is dead
     or the map ends; the last frame before that is shown again. The key `episode_timeout` of configuration files has no
     effect, since max_episode_steps limits episodes.
@@ -167,6 +170,7 @@ class ViZDoom(EnvDefinition):
                 raise ConfigError(f"{name} must be between {low} and {high}, got {shown(getattr(config, name))}")
         native = load_compiled("envpool.vizdoom.env")
         scenario = scenario_of(config)
+        check_players(config, scenario, native.LIMITS["players"])
         infos = list(dict.fromkeys([*INFOS, *checked_variables(config.game_variables)]))
         variables = list(dict.fromkeys([*scenario.variables, *infos]))
         if len(infos) > native.LIMITS["infos"]:
@@ -235,6 +239,24 @@ def scenario_of(config: Any) -> Scenario:
         raise ConfigError(f"scenario_reward=True does not support {', '.join(unsupported)}, which {path} sets")
     scenario.screen_format = SCREEN_FORMATS[scenario.screen_format]
     return scenario
+
+
+def check_players(config: Any, scenario: Scenario, limit: int) -> None:
+    """Raise an error for options that a game of several players does not have."""
+    players = config.max_num_players
+    if players == 1:
+        return
+    if players > limit:
+        raise ConfigError(f"max_num_players must be at most {limit}, got {players}")
+    for name in ("episodic_life", "lmp_save_dir"):
+        if getattr(config, name):
+            raise ConfigError(f"{name} must be left out with max_num_players={players}, got {getattr(config, name)!r}")
+    for word in (*scenario.arguments, *config.game_args.split()):
+        if word.lower() in ("-host", "-join", "-port"):
+            raise ConfigError(
+                f"{word} must be left out of the arguments of the engine with max_num_players={players}: the pool "
+                "starts an engine for each player, which join each other"
+            )
 
 
 def digest_of(scenario: Scenario) -> int:

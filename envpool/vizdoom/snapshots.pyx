@@ -64,7 +64,7 @@ cdef int save(void* state, int32_t id, char* at) noexcept nogil:
     cdef const Envs* s = <const Envs*>state
     cdef const Env* env = &s.env[id]
     cdef Head head
-    if state_of(&env.engine).is_netgame:
+    if s.config.num_players > 1 or state_of(&env.engine).is_netgame:
         return HAS_PLAYERS
     if env.is_reseeded:
         return RESEEDED
@@ -89,6 +89,8 @@ cdef int find_rows(const void* state, const char* at, int64_t size, int64_t* row
     cdef const Envs* s = <const Envs*>state
     cdef int64_t bytes = row_bytes(&s.config), k, num_rows
     cdef Head head
+    if s.config.num_players > 1:
+        return HAS_PLAYERS
     if size < <int64_t>sizeof(Head):
         return ENVPOOL_BAD_SNAPSHOT
     memcpy(&head, at, sizeof(Head))

@@ -25,7 +25,7 @@ enum { kMaxArguments = 512, kTextSize = 512 };
 /* What all engines of a pool have in common. */
 struct Launch {
   char **arguments;        /* of the program (num_arguments), the program first                           */
-  int32_t num_arguments;   /* at most kMaxArguments - 5                                                   */
+  int32_t num_arguments;   /* at most kMaxArguments - 11                                                  */
   const char *folder;      /* where engines get an empty working directory                                */
   const char *map;         /* that an episode starts with                                                 */
   uint32_t start_tic;      /* tic of the map at which an episode starts                                   */
@@ -127,6 +127,14 @@ inline bool send(Engine *e, uint8_t code, const char *text = nullptr) {
   }
 }
 
+/* Whether an answer says that the engine has done what was asked for last. */
+inline bool is_done(Engine *e, Message *answer) {
+  if (answer->code == kEngineDone) return true;
+  answer->text[kMaxText - 1] = 0;
+  if (answer->code == kEngineError) return fail(e, "the ViZDoom engine reports an error: %s", answer->text);
+  return fail(e, "the ViZDoom engine closed itself (message %d)", answer->code);
+}
+
 /* Waits until the engine has done what was asked for last. */
 inline bool await(Engine *e, double patience) {
   Message message;
@@ -136,10 +144,7 @@ inline bool await(Engine *e, double patience) {
     if (ended) return fail_ended(e);
     if (waited >= patience) return fail(e, "the ViZDoom engine did not answer for %g seconds", patience);
   }
-  if (message.code == kEngineDone) return true;
-  message.text[kMaxText - 1] = 0;
-  if (message.code == kEngineError) return fail(e, "the ViZDoom engine reports an error: %s", message.text);
-  return fail(e, "the ViZDoom engine closed itself (message %d)", message.code);
+  return is_done(e, &message);
 }
 
 inline bool ask(Engine *e, const Launch *l, uint8_t code) { return send(e, code) && await(e, l->patience); }
@@ -184,8 +189,9 @@ inline int create_requests(Engine *e) {
   return found.stx_nlink > 0 ? 0 : EAGAIN;
 }
 
-/* Creates the queues and starts the process. Another engine may be started before finish_start(). */
-inline bool begin_start(Engine *e, const Launch *l, uint32_t seed) {
+/* Creates the queues and starts the process. Another engine may be started before finish_start(). `more` are further
+ * arguments, with NULL at the end. */
+inline bool begin_start(Engine *e, const Launch *l, uint32_t seed, char *const *more = nullptr) {
   char name[64], number[16];
   char *arguments[kMaxArguments];
   int problem = EAGAIN;
@@ -206,8 +212,10 @@ inline bool begin_start(Engine *e, const Launch *l, uint32_t seed) {
   }
   snprintf(number, sizeof number, "%u", seed);
   memcpy(arguments, l->arguments, sizeof(char *) * l->num_arguments);
+  char **next = arguments + l->num_arguments;
+  for (; more && *more; more++) *next++ = *more;
   char *last[] = {const_cast<char *>("+viz_instance_id"), e->id, const_cast<char *>("-rngseed"), number, nullptr};
-  memcpy(arguments + l->num_arguments, last, sizeof last);
+  memcpy(next, last, sizeof last);
   const int error = start_process(arguments, e->folder, &e->process);
   return !error || fail(e, "the ViZDoom engine could not be started: %s", strerror(error));
 }
