@@ -4,7 +4,7 @@
 
 writes players.json. The library cannot say when an engine has sent the buttons of a tic to the others, and in other
 orders the guests' tics come early or late by chance. Therefore it is recorded with a pause after each request, once,
-rather than played beside the tests. Particles are not drawn: how smoke drifts depends on the waits for other players.
+rather than played beside the tests. Particles are not drawn: smoke drifts otherwise than in a pool.
 """
 
 import hashlib
