@@ -100,6 +100,7 @@ cdef class Ring:
     cdef void cut(self) noexcept
     cdef bint has_newest(self, const char* const* rows) noexcept
     cdef bint has_step_before(self) noexcept
+    cdef bint can_draw(self) noexcept
     cdef int prepare(self, int64_t n) except -1
     cdef void settle(self) noexcept
     cdef list new_batch(self, cnp.ndarray index)

@@ -563,6 +563,10 @@ cdef class Ring:
         cdef int64_t size = self.last.rows.size * self.last.rows.row_bytes
         return size + (self.strays.rows.size * self.strays.rows.row_bytes if self.s.depth else 0)
 
+    cdef bint can_draw(self) noexcept:
+        """Returns whether there is a transition to draw."""
+        return self.s.num_ready > 0 and (self.s.tree == NULL or self.s.tree[1] > 0)
+
     def draw(self, int64_t n):
         """Return the numbers of n transitions, int64 (n,), drawn with replacement. There must be some."""
         cdef Steps* s = &self.s
@@ -570,7 +574,7 @@ cdef class Ring:
         cdef int64_t* index = <int64_t*>cnp.PyArray_DATA(out)
         cdef int64_t k
         cdef double total
-        if s.num_ready == 0 or (s.tree != NULL and not s.tree[1] > 0):
+        if not self.can_draw():
             raise PoolStateError(
                 "the replay buffer has no transition to sample yet: step its environments first"
                 if s.num_ready == 0 else "all transitions have the priority 0: give some of them a higher one"
@@ -603,7 +607,7 @@ cdef class Ring:
             arrays, priorities = self.new_batch(index), self.priorities_of(index)
             self.fill(threads)
         self.prepared = self.prepared_arrays = self.prepared_priorities = None
-        if self.has_helper and self.helper_generation == fork_generation():
+        if self.has_helper and self.helper_generation == fork_generation() and self.can_draw():
             self.prepare(n)
         return index, self.finished(arrays, priorities, beta)
 

@@ -253,3 +253,17 @@ def test_the_first_prefetched_minibatches_are_those_of_the_generator():
     for _ in range(3):
         for a, b in zip(one.sample(8), other.sample(8), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_a_prefetched_minibatch_of_transitions_that_have_left():
+    """It is returned although nothing is left to draw the next one from."""
+    pool = plugin.make(num_envs=N, on_error="restart", autoreset_mode="same_step")
+    buffer = envpool.ReplayBuffer(pool, N, prefetch=True)
+    buffer.reset()
+    buffer.step(np.full(N, 3))
+    buffer.sample(4)
+    buffer.step(np.full(N, 97))  # fails
+    assert len(buffer) == 0
+    assert set(buffer.sample(4).index.tolist()) <= {0, 1, 2}
+    with pytest.raises(envpool.errors.PoolStateError, match="has no transition to sample yet"):
+        buffer.sample(4)
