@@ -35,7 +35,7 @@ def test_short_runs(dqn, options, tmp_path, capsys):
 def test_targets(dqn):
     """The network that is improved chooses the next action, and the target network says what it is worth."""
     with envpool.make_gymnasium("CartPole-v1", num_envs=2, autoreset_mode="same_step") as pool:
-        learner = dqn.Learner(dqn.Args(num_envs=2, batch_size=4, hidden=4, learning_rate=0.1, gamma=0.9), pool)
+        learner = dqn.Learner(dqn.Args(num_envs=2, hidden=4, gamma=0.9, n_step=1), pool)
         for _ in range(30):
             learner.collect()
         learner.buffer.sample = lambda n: batch
