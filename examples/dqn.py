@@ -1,6 +1,6 @@
 """DQN (Mnih et al., 2015) on a pool of environments, with a replay buffer that the pool fills.
 
-    python examples/dqn.py --target 475 --plot dqn.png
+    python examples/dqn.py --target 200 --plot dqn.png
     python examples/dqn.py --n-step 1 --prioritized
     python examples/dqn.py --task Pong-v5 --num-envs 8 --total-timesteps 10000000 --capacity 1000000 \
         --learning-starts 80000 --steps-per-phase 32 --updates-per-phase 8 --n-step 1 --batch-size 32 \

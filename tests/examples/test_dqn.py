@@ -76,5 +76,5 @@ def test_errors(dqn, options, text):
 @pytest.mark.slow
 def test_learns_cartpole(dqn, capsys):
     """An error ends the run if the target is not reached."""
-    dqn.main(["--target", "450"])
+    dqn.main(["--target", "200"])
     assert "CartPole-v1: mean return " in capsys.readouterr().out
