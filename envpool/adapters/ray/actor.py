@@ -80,7 +80,7 @@ class PoolActor:
         fields = self.pool.spec.action_fields
         return {name: getattr(self.pool, name) for name in names if name != "config"} | {
             "config": {k: v for k, v in self.pool.config.items() if k != "source"},
-            "players": self.pool.spec.num_players if all(map(has_players, fields)) else 0,
+            "players": len(self.pool.spec.shown_players) if all(map(has_players, fields)) else 0,
         }
 
     def memory(self) -> Address:

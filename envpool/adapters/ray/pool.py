@@ -132,6 +132,8 @@ class RayPool:
                 f"actor, since a batch of an async pool comes from one actor, got {self.batch_size}"
             )
         own = dict(options)
+        if own.get("controlled") == "alternate":
+            raise ConfigError("controlled must name players in a RayPool, such as [0], got 'alternate'")
         if isinstance(task, str):
             own["num_threads"] = threads
         if self.is_async:

@@ -49,6 +49,23 @@ def test_equals_a_local_pool(players, mode):
         same(pool.step(actions, ids)[:2], local.step(actions, ids)[:2])
 
 
+def test_pools_with_opponents():
+    """A place for each controlled player; moves of a game with turns are one for each environment."""
+    for task, action in (("MPE/simple_tag-v3", np.ones((N, 2), np.int32)), ("ConnectFour-v0", np.arange(N))):
+        own = [0, 3] if "tag" in task else [1]
+        with pool_of(task, players="grid", controlled=own, opponents=zeros) as pool:
+            options = {"num_envs": N, "players": "grid", "controlled": own, "opponents": zeros}
+            with envpool.make_gymnasium(task, **options) as local:
+                same(pool.reset(), local.reset())
+                for _ in range(4):
+                    same(pool.step(action), local.step(action))
+
+
+def zeros(obs, info):
+    """Play the first move that is legal."""
+    return info["legal_action_mask"].argmax(1) if "legal_action_mask" in info else np.zeros(len(obs), np.int32)
+
+
 def test_async():
     with pool_of("MPE/simple_spread-v3", batch_size=2, players="grid") as pool:
         obs, info = pool.reset()
@@ -93,6 +110,8 @@ def test_rollouts_of_a_policy_next_to_the_environments():
 
 
 def test_mistakes():
+    with pytest.raises(ConfigError, match="controlled must name players in a RayPool"):
+        pool_of("ConnectFour-v0", controlled="alternate")
     with pytest.raises(ConfigError, match="pass players='grid' or players='dict'"):
         pool_of("MPE/simple_spread-v3")
     with pool_of("MPE/simple_spread-v3", players="grid") as pool:
