@@ -57,7 +57,7 @@ def test_pools_with_opponents():
             options = {"num_envs": N, "players": "grid", "controlled": own, "opponents": zeros}
             with envpool.make_gymnasium(task, **options) as local:
                 same(pool.reset(), local.reset())
-                for _ in range(4):
+                for _ in range(3):
                     same(pool.step(action), local.step(action))
 
 
