@@ -265,6 +265,7 @@ def test_a_batch_costs_python_its_tuple_and_dicts(batch_size):
         assert abs(after - before) < 1000
 
 
+@pytest.mark.memory_limit
 def test_no_memory_for_another_block_loses_no_batch():
     """In a child with limited memory, the batch arrives once there is room again, and no block is used twice."""
     code = """

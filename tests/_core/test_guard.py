@@ -248,6 +248,7 @@ def no_thread_child():
         print(error)
 
 
+@pytest.mark.memory_limit
 def test_threads_that_cannot_be_started():
     plugin.load()
     code = "from tests._core.test_guard import *\nno_thread_child()"

@@ -254,6 +254,7 @@ with declare(XML % "") as pool:
 """
 
 
+@pytest.mark.memory_limit
 def test_models_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = run_python(LARGE)

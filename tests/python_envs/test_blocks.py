@@ -122,6 +122,7 @@ def test_a_region_that_is_full(monkeypatch, blocks):
         assert [obs[1, 0] for obs in kept] == list(range(10))
 
 
+@pytest.mark.memory_limit
 @pytest.mark.parametrize("method", METHODS)
 def test_a_limit_of_the_address_space_is_left_to_the_program(method):
     """Where RLIMIT_AS limits mappings, the pool does not take what the program and its forks need."""
