@@ -6,6 +6,7 @@ The pool plays the other player of each game (``controlled="alternate"``), so th
 another seat in each game, and PPO is that of a task with one player. ``env.opponents`` is a copy of the network that is
 exchanged after each update: half of the time that of the last update, else an older one. An opponent is a function of a
 batch of observations and of info. Those with rules are ``random_moves`` and ``minimax``, which looks two moves ahead.
+The learner meets ``minimax`` in every third game of its training as well.
 """
 
 import argparse
@@ -25,7 +26,7 @@ TASK = "ConnectFour-v0"
 MOVES = 7
 #: Older networks that are kept as opponents, and the number of updates between two of them.
 LEAGUE, LEAGUE_EVERY = 20, 5
-RANDOM_MOVES = 0.2  # share of the moves of these opponents
+RANDOM_MOVES = 0.1  # share of the moves of these opponents
 PASSES, MINIBATCHES, CLIP, VALUE_COEF, MAX_GRAD_NORM = 3, 16, 0.2, 0.5, 0.5
 
 
@@ -36,7 +37,7 @@ def parse_args(argv=None):
     add("--seed", type=natural, default=1, help="seed of the network, the sampling and the pools" + default)
     add("--num-envs", type=positive, default=128, help="games that are played at once" + default)
     add("--num-steps", type=positive, default=32, help="moves of the learner in each game per update" + default)
-    add("--updates", type=positive, default=300, help="number of updates" + default)
+    add("--updates", type=positive, default=150, help="number of updates" + default)
     add("--learning-rate", type=positive_number, default=1e-3, help="Adam's step size; falls to 0" + default)
     add("--gamma", type=share, default=0.99, help="discount" + default)
     add("--gae-lambda", type=share, default=0.9, help="decay of the advantage estimate" + default)
@@ -132,12 +133,15 @@ class Agent(nn.Module):
         return act
 
     def opponent(self, sampler, rng):
-        """Return a copy of the network as an opponent, some of whose moves are random, so that games differ."""
-        policy = copy.deepcopy(self).policy(sampler)
+        """Return an opponent: a copy of the network, and in every third game minimax, which punishes each oversight.
+
+        Some of the moves are random, so that games differ.
+        """
+        policy, rules = copy.deepcopy(self).policy(sampler), minimax(rng)
 
         def act(obs, info):
-            is_random = rng.random(len(obs)) < RANDOM_MOVES
-            return np.where(is_random, choose(info["legal_action_mask"], rng), policy(obs, info))
+            moves = np.where(info["env_id"] % 3 == 0, rules(obs, info), policy(obs, info))
+            return np.where(rng.random(len(obs)) < RANDOM_MOVES, choose(info["legal_action_mask"], rng), moves)
 
         return act
 

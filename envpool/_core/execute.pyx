@@ -12,13 +12,11 @@ from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_now,
     ep_store_rel64, ep_store_rlx32,
 )
-from envpool._core.calls cimport (
-    begin_batch, has_failures, fill_rows, is_contiguous, write_envs, write_envs_of_players,
-)
+from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, write_envs
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.pending cimport apply_params, apply_seeds
 from envpool._core.players cimport (
-    FIRST, LAST, begin_players, clear_absent, end_players, note_turns, write_players,
+    FIRST, LAST, begin_players, end_players, forget_turn, write_players, write_rows_of_players,
 )
 from envpool._core.policy cimport TRIVIAL
 from envpool._core.statistics cimport clear_entries, count_rewards, mark_ends_of_episodes
@@ -189,10 +187,7 @@ cdef inline void write_sound(Engine* e, const int32_t* ids, int32_t n, void** fi
     if e.num_players == 0:
         write_envs(e.env_def, e.state, ids, n, fields, row)
         return
-    write_envs_of_players(e.env_def, e.state, ids, n, fields, row)
-    if e.turns != NULL:
-        note_turns(e, players, ids, n, fields, row)
-    clear_absent(e, players, ids, n, fields, row)
+    write_rows_of_players(e, players, ids, n, fields, row)
 
 
 cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, int64_t row,
@@ -208,8 +203,8 @@ cdef void write_rows(Engine* e, const int32_t* ids, int32_t n, void** fields, in
     for i in range(n):
         if e.errors[ids[i]]:
             clear_row(e, fields, row + i, 1)
-            if e.turns != NULL:
-                (<int32_t*>fields[e.turns.turn_field])[row + i] = -1
+            if e.num_players:
+                forget_turn(e, fields, row + i)
         else:
             write_sound(e, ids + i, 1, fields, row + i, players)
 

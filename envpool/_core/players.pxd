@@ -17,8 +17,9 @@ cdef enum:      # which of Engine.players a call fills
 cdef void begin_players(Engine* e, int which, const int32_t* ids, int32_t n, envpool_batch* batch) noexcept nogil
 cdef void end_players(Engine* e, int which, const int32_t* ids, int32_t n, const uint8_t* reset, const int32_t* errors,
                       float* reward, const uint8_t* terminated, const uint8_t* truncated) noexcept nogil
-cdef void clear_absent(Engine* e, int which, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil
-cdef void note_turns(Engine* e, int which, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil
+cdef void write_rows_of_players(Engine* e, int which, const int32_t* ids, int32_t n, void** fields,
+                                int64_t row) noexcept nogil
+cdef void forget_turn(Engine* e, void** fields, int64_t row) noexcept nogil
 cdef void write_players(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil
 
 

@@ -17,6 +17,7 @@ Invariants:
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from envpool._core.calls cimport write_envs_of_players
 from envpool._core.structs cimport (
     Block, Engine, EPISODE_PLAYER_RETURN, PLAYER_MASK, PLAYER_REWARD, PLAYER_TERMINATED, PLAYER_TRUNCATED, PlayerArrays,
 )
@@ -142,6 +143,21 @@ cdef void clear_absent(Engine* e, int which, const int32_t* ids, int32_t n, void
                     size = e.field_bytes[f] // e.num_players
                     at = (row + i) * e.field_bytes[f] + p * size
                     memset(<char*>fields[f] + at, 0, size)
+
+
+cdef void write_rows_of_players(Engine* e, int which, const int32_t* ids, int32_t n, void** fields,
+                                int64_t row) noexcept nogil:
+    """Writes the fields of n <= ENVPOOL_MAX_BATCH envs that have not failed into the rows from `row` on."""
+    write_envs_of_players(e.env_def, e.state, ids, n, fields, row)
+    if e.turns != NULL:
+        note_turns(e, which, ids, n, fields, row)
+    clear_absent(e, which, ids, n, fields, row)
+
+
+cdef void forget_turn(Engine* e, void** fields, int64_t row) noexcept nogil:
+    """Says in the row of an env that has failed that it is nobody's turn."""
+    if e.turns != NULL:
+        (<int32_t*>fields[e.turns.turn_field])[row] = -1
 
 
 cdef void write_players(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
