@@ -142,7 +142,7 @@ POOL_OPTIONS = table(
         "int",
         integer(1),
         "places for players in an environment: their number in a task with players, see "
-        "[docs/players.md](docs/players.md), and 1 in all others",
+        "[docs/players.md](docs/players.md), and 1 in all others but ViZDoom's, where you choose it",
         "the number of the task",
         has_effect=False,
     ),
