@@ -21,7 +21,7 @@ def is_foreign(path: bytes) -> bool:
 
 def run_with(*command: str) -> None:
     """Run programs for aarch64 with a command, whenever the module subprocess starts one."""
-    fork_exec: Any = _posixsubprocess.fork_exec  # type: ignore[attr-defined]
+    fork_exec: Any = _posixsubprocess.fork_exec
 
     def fork_exec_with_command(args: Sequence[Any], executables: Sequence[bytes], *rest: Any) -> int:
         for path in executables:
@@ -29,4 +29,4 @@ def run_with(*command: str) -> None:
                 return int(fork_exec([*command, path, *args[1:]], [command[0].encode()], *rest))
         return int(fork_exec(args, executables, *rest))
 
-    _posixsubprocess.fork_exec = fork_exec_with_command  # type: ignore[attr-defined]
+    _posixsubprocess.fork_exec = fork_exec_with_command  # type: ignore[assignment]
