@@ -116,6 +116,7 @@ def open_pool(
             check_native(pool)
             pool, options = classes.open_pool(*resolved(pool, options, defaults, players)), {}
     pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium, knows_players=players is not None)
+    refuse_alternation(pool.spec)
     if pool.is_async:
         raise ConfigError(
             f"batch_size is {pool.config['batch_size']}, but an adapter steps all of its {pool.num_envs} envs: leave "
@@ -147,9 +148,14 @@ def resolved(
         Further ones for tasks with players, which take precedence.
     """
     spec, render = resolve(task_id, "gymnasium", defaults | options)
+    refuse_alternation(spec)
+    return resolve(task_id, "gymnasium", defaults | players | options) if spec.num_players else (spec, render)
+
+
+def refuse_alternation(spec: EnvSpec) -> None:
+    """Raise ConfigError for pools in which the player of the user changes with each episode."""
     if spec.controlled == "alternate":
         raise ConfigError(f"controlled must name players for an adapter, such as [0], got 'alternate': {WAY_OUT}")
-    return resolve(task_id, "gymnasium", defaults | players | options) if spec.num_players else (spec, render)
 
 
 def open_same_step_pool(

@@ -151,3 +151,6 @@ def test_spaces_of_the_controlled_players():
         row_spaces(envpool.make_spec("ConnectFour-v0", players="grid"), "a client")
     with pytest.raises(ConfigError, match=r"must name players for an adapter, such as \[0\], got 'alternate'"):
         open_pool("ConnectFour-v0", {"controlled": "alternate"}, players=GRID)
+    pool = envpool.make_gymnasium("ConnectFour-v0", controlled="alternate", autoreset_mode="same_step")
+    with pool, pytest.raises(ConfigError, match="must name players for an adapter"):
+        open_pool(pool, {}, knows_same_step=True, players=GRID)
