@@ -8,6 +8,7 @@ Invariants:
 - What was sent for the user stays in `_turns` until its result is complete: if an opponent raises, or an environment
   fails, the next ``recv`` continues where the last one ended.
 - Opponents see copies or arrays that were not handed out, never those of the user.
+- While an opponent is asked, no call may change what its answer belongs to: see `_is_asking`.
 """
 
 from __future__ import annotations
@@ -342,8 +343,9 @@ class OpponentsPool(EnvPool):
         """Return an action array as the core gets it: (B, P, ...), or of a field without players, (B, ...)."""
         count, places = len(ids), len(self._players)
         row = row_shape(field) if has_players(field) else field.shape
+        given: Array
         if field.name not in parts:
-            given: Any = self._joined(field, parts, count, row)
+            given = self._joined(field, parts, count, row)
         else:
             given = as_array("action", field.name, parts[field.name]).copy()
         if given.dtype.kind not in "biuf":

@@ -3,6 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
+from pettingzoo.classic import tictactoe_v3
 
 import envpool
 
@@ -88,3 +89,18 @@ def compare_infos(got, expected, mask, seats, view):
         compare({"a": own[key]} if view == "dict" else own[key], expected[key], mask, seats, view)
     name = own["deep"]["name"]
     compare({"a": name} if view == "dict" else name, expected["deep"]["name"], mask, seats, view)
+
+
+def test_opponents_of_games_of_pettingzoo_see_the_mask_of_legal_moves():
+    def last_legal(obs, info):
+        assert (info["players"]["id"] == 1).all()
+        return 8 - info["legal_action_mask"][:, ::-1].argmax(1)
+
+    with envpool.make_python(tictactoe_v3.env, num_envs=2, controlled=[0], opponents=last_legal) as pool:
+        obs, info = pool.reset()
+        for count in (1, 2):
+            assert info["current_player"].tolist() == [0, 0]
+            obs, *_, info = pool.step(info["legal_action_mask"].argmax(1))
+            assert obs.sum((1, 2)).tolist() == [[count, count]] * 2
+        _, reward, terminated, *_ = pool.step(info["legal_action_mask"].argmax(1))  # three in a line
+        assert reward.tolist() == [1, 1] and terminated.all()
