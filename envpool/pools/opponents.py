@@ -404,7 +404,9 @@ class OpponentsPool(EnvPool):
             numbers = np.empty(len(at), np.intp)
             numbers[order] = np.nonzero(seen)[1]
         else:
-            numbers = as_array("action", "players.id", players).ravel().astype(np.intp)
+            numbers = as_array("action", "players.id", players).ravel()
+            if numbers.dtype.kind not in "iu":
+                raise ActionError(f"players.id must hold integers, got {shown(players)}")
         if len(numbers) != len(at):
             raise ActionError(f"players.id has {len(numbers)} entries, and players.env_id {len(at)}")
         used = np.zeros(is_own.shape, np.bool_)
@@ -419,7 +421,7 @@ class OpponentsPool(EnvPool):
             used[env, player] = True
         for env, player in np.argwhere(self._seen.acts[ids] & is_own & ~used)[:1].tolist():
             raise EnvIdError(f"player {player} of env {ids[env]} acts, but has no row; nothing was sent")
-        return at, numbers
+        return at, numbers.astype(np.intp)
 
     def _joined(self, field: Any, parts: dict[str, Any], count: int, row: tuple[int, ...]) -> Array:
         """Return the array (B, places, ...) of the actions of groups."""

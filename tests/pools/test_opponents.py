@@ -370,6 +370,7 @@ def test_calls_for_no_environment_have_empty_results():
         (EnvIdError, r"env_id\[1\] is 5, which is not in env_id", ([0, 5], [0, 2])),
         (EnvIdError, r"once for each of its controlled players", ([0, 0, 1], None)),
         (ActionError, r"id has 3 entries, and players.env_id 4", ([0, 0, 1, 1], [0, 2, 0])),
+        (ActionError, r"players.id must hold integers", ([0, 0, 1, 1], [0.5, 2, 0, 2])),
         (ActionError, r"'players.id' without 'players.env_id'", (None, [0, 2, 0, 2])),
     ],
 )
