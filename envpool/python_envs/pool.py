@@ -77,11 +77,8 @@ class PythonStyle:
         super().set_attributes(pool)  # type: ignore[misc]
 
     def finish(self, result: Any, arrays: Sequence[Any]) -> Any:
-        """Add infos and objects to a result; see `Style.finish`.
-
-        Opponents play between the results that users see, so that infos of single steps have no place in these.
-        """
-        if not self.envs.has_extras or self.spec.controlled is not None:
+        """Add infos and objects to a result; see `Style.finish`."""
+        if not self.envs.has_extras:
             return result
         ids = arrays[self._ids]
         infos, carried = self.envs.extras(ids, False)
@@ -189,7 +186,7 @@ class PythonDMStyle(PythonStyle):
 
     def finish(self, result: Any, arrays: Sequence[Any]) -> Any:
         """Add the infos of a batch; see `Style.finish`."""
-        if self.envs.has_extras and self.spec.controlled is None:
+        if self.envs.has_extras:
             infos, _ = self.envs.extras(arrays[self._ids], False)
             self._add(result.observation.infos, infos, arrays, range(len(infos)))
         return result

@@ -550,7 +550,7 @@ def test_moves_of_games():
     with duels(2, Informing, controlled=["b"]) as pool:
         pool.reset()
         *_, info = pool.step(np.ones((2, 1), int))
-        assert info["player_mask"].tolist() == [[True]] * 2 and "count" not in info
+        assert info["player_mask"].tolist() == [[True]] * 2 and info["count"].shape == (2, 1)
 
 
 def test_games_whose_moves_differ():
