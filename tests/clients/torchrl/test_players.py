@@ -70,6 +70,22 @@ def test_specs_with_options_of_pools(make, options):
     assert env.pool.stats().episodes == (3 if "episode_statistics" in options else None)
 
 
+def test_groups_against_opponents(make):
+    """The controlled group has the values that it has if the policy of torchrl also plays the opponents."""
+    env = make(TAG, controlled="adversary", opponents=lambda obs, info: np.zeros(len(obs), int))
+    check_env_specs(env)
+    assert list(env.group_map) == ["adversary"]
+    whole, found = make(TAG), []
+    for one in (env, whole):
+        one.set_seed(3)
+        step = one.reset()
+        for name in one.group_map:
+            step[name, "action"] = one.action_spec.zero()[name, "action"]
+        found.append(one.step(step)["next", "adversary"])
+    for key in ("observation", "reward", "done"):
+        assert torch.equal(found[0][key], found[1][key])
+
+
 @pytest.mark.parametrize("options", [{}, {"layout": "floats"}, {"groups": True}])
 def test_specs_of_players_that_come_and_go(make, options):
     env = make("Crowd-v0", places=5, episode_length=9, on_error="restart", **options)
