@@ -1,10 +1,10 @@
 """DQN (Mnih et al., 2015) on a pool of environments, with a replay buffer that the pool fills.
 
-    python examples/dqn.py --target 200 --plot dqn.png
+    python examples/dqn.py --target 475 --plot dqn.png
     python examples/dqn.py --n-step 1 --prioritized
     python examples/dqn.py --task Pong-v5 --num-envs 8 --total-timesteps 10000000 --capacity 1000000 \
-        --learning-starts 80000 --steps-per-phase 32 --updates-per-phase 8 --n-step 1 --batch-size 32 \
-        --learning-rate 1e-4 --exploration-steps 1000000 --final-epsilon 0.01 --hidden 512 --device cuda
+        --learning-starts 80000 --n-step 1 --batch-size 32 --learning-rate 1e-4 \
+        --target-every 250 --exploration-steps 1000000 --final-epsilon 0.01 --hidden 512 --device cuda
 
 Targets are those of double DQN (van Hasselt et al., 2016). A pool of environments needs attention in the following
 points:
@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from gymnasium.spaces import Box, Discrete
 from torch import nn
-from torch.nn.functional import smooth_l1_loss
+from torch.nn.functional import mse_loss
 
 import envpool
 from envpool.rollout import Progress
@@ -49,21 +49,21 @@ class Args(RunArgs):
 
     num_envs: int = option(16, "environments in the pool", positive)
     total_timesteps: int = option(120_000, "largest number of environment steps", natural)
-    capacity: int = option(100_000, "steps that the replay buffer keeps", positive)
+    capacity: int = option(20_000, "steps that the replay buffer keeps", positive)
     learning_starts: int = option(1000, "environment steps with random actions at the start", natural)
-    steps_per_phase: int = option(64, "environment steps between two phases of updates", positive)
+    steps_per_phase: int = option(32, "environment steps between two phases of updates", positive)
     updates_per_phase: int = option(8, "gradient steps in a phase", positive)
     batch_size: int = option(128, "transitions in a minibatch", positive)
     learning_rate: float = option(
-        5e-4, "Adam's step size at the start; falls to 0 over total_timesteps", positive_number
+        1e-3, "Adam's step size at the start; falls to 0 over total_timesteps", positive_number
     )
     gamma: float = option(0.99, "discount", share)
     n_step: int = option(3, "rewards in a target", positive)
     prioritized: bool = option(False, "draw transitions in proportion to the errors of their values")
-    target_every: int = option(250, "gradient steps between two copies of the network to the target network", positive)
+    target_every: int = option(50, "gradient steps between two copies of the network to the target network", positive)
     exploration_steps: int = option(20_000, "environment steps until epsilon is at its final value", positive)
     final_epsilon: float = option(0.02, "probability of a random action after that", share)
-    hidden: int = option(256, "units in a hidden layer", positive)
+    hidden: int = option(128, "units in a hidden layer", positive)
     max_grad_norm: float = option(10.0, "gradient clipping", natural_number)
     device: str = option("cpu", "device of the networks, e.g. cuda")
 
@@ -153,7 +153,7 @@ class Learner:
             best = self.network(next_obs).argmax(dim=1, keepdim=True)
             targets = reward + discount * self.target(next_obs).gather(1, best)[:, 0]
         found = self.network(obs).gather(1, actions)[:, 0]
-        losses = smooth_l1_loss(found, targets, reduction="none")
+        losses = mse_loss(found, targets, reduction="none")
         if self.args.prioritized:
             self.buffer.update_priorities(batch.index, (found - targets).abs().detach().cpu())
             losses = losses * torch.from_dlpack(batch.weight).to(device)
