@@ -1,6 +1,7 @@
 """What a pool of crowds must return, in plain Python, one env at a time: the rules are those of synthetic/crowd.c."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -240,14 +241,16 @@ class CheckedCrowd:
         return self.deliver(lambda: self.pool.recv(**wish), wish)
 
     def deliver(self, call, wish):
-        """Make a call that returns a batch, and compare it."""
-        try:
-            batch = call()
-        except EnvStepError:
-            assert not self.restarts
-            assert any(row.failed for row in self.in_flight.values())
-            batch = self.pool.recv(**wish)
-        return self.received(batch, wish)
+        """Make a call that returns a batch, and compare it. Each failure is raised once, by the call that sees it."""
+        raised = set()
+        while True:
+            try:
+                return self.received(call(), wish)
+            except EnvStepError as error:
+                assert not self.restarts and error.failures.keys().isdisjoint(raised)
+                assert all(self.in_flight[env_id].failed for env_id in error.failures)
+                raised |= error.failures.keys()
+                call = partial(self.pool.recv, **wish)
 
     def received(self, batch, wish=None):
         """Compare a batch with the model, and return it."""
