@@ -14,11 +14,12 @@ from envpool.atari import health as rom_health
 from envpool.cli.doctor import command, extras, imports, machine, packages, self_test
 from envpool.cli.main import main
 from envpool.errors import EnvStepError
-from envpool.mujoco.base import health as gl_health
+from envpool.mujoco import health as gl_health
 from envpool.registration import registry
 from envpool.tasks.entries import family_of
 from tests.cli.command import COMMAND, ENVIRONMENT
 from tests.support.process import PATIENCE
+from tests.support.python import output_of
 
 FAMILIES = {family_of(entry) for entry in registry.tasks.values() if entry.import_path.startswith("envpool.")}
 
@@ -76,7 +77,7 @@ def test_the_installation_of_the_tests_is_well(tmp_path):
     assert found["NetHack"]["library"]["text"].startswith("nle 1.3.0, ")
     assert found["Procgen"]["library"]["text"].startswith("procgen-mirror 0.10.7, ")
     assert found["ViZDoom"]["engine"]["text"].startswith("vizdoom 1.3.2, ")
-    assert found["extras"]["verify"]["text"].startswith("gymnasium 1.4.0, ale-py")
+    assert found["extras"]["verify"]["text"].startswith("mujoco 3.17.0, gymnasium 1.4.0, ale-py")
     assert found["OpenGL"].keys() == {"glfw", "egl", "osmesa", "frames"}
     for title, findings in found.items():
         assert title in lines
@@ -304,6 +305,18 @@ def test_roms_that_are_missing(monkeypatch, tmp_path):
     assert "pip install 'envpool-cython[atari]'" in games.remedy
 
 
+def test_packages_of_extras_that_are_not_installed_are_no_problem():
+    hidden = """
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *rest: None if name.partition(".")[0] in ("ale_py", "mujoco") else find(name, *rest)
+from envpool.cli.doctor.command import section
+for name in ("envpool.atari.health", "envpool.mujoco.health"):
+    print([(finding.text, finding.state) for finding in section(name)[1]])
+"""
+    assert output_of(hidden).splitlines() == [str([("not available", NOTE)])] * 2
+
+
 @pytest.mark.parametrize(("works", "remedy"), [(["egl"], "export MUJOCO_GL=egl"), ([], "apt-get install")])
 def test_opengl_that_is_not_chosen_or_not_there(works, remedy, monkeypatch):
     monkeypatch.setenv("MUJOCO_GL", "vulkan" if works else "osmesa")
@@ -333,6 +346,11 @@ def test_every_family_is_tested():
 def test_a_family_that_works():
     found = self_test.test_family("toy_text", ["Catch-v0", "FrozenLake-v1"])
     assert found == Finding("toy_text", "two runs agree over 20 steps: Catch-v0, FrozenLake-v1; 8 frames")
+
+
+def test_families_with_players_and_turns():
+    assert self_test.test_family("mpe", ["MPE/simple_tag-v3"]).text.endswith("MPE/simple_tag-v3; 4 frames")
+    assert self_test.test_family("board_games", ["ConnectFour-v0"]).text.endswith("ConnectFour-v0; 4 frames")
 
 
 def test_runs_that_differ(monkeypatch):

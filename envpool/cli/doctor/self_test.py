@@ -11,7 +11,7 @@ import numpy as np
 from envpool._support.diagnosis import NOTE, PROBLEM, Finding, run_python
 from envpool.cli.doctor.parallel import parallel
 from envpool.registration import make_gymnasium, make_spec
-from envpool.sampling.sequences import make_actions
+from envpool.sampling.sampler import Sampler
 from envpool.tasks.entries import family_of
 from envpool.tasks.registry import registry
 from envpool.verify.records import as_reset, batch_record
@@ -102,8 +102,9 @@ def run(task_id: str, **options: Any) -> list[dict[str, Any]]:
     """Return the records of a pool with random actions, with frames if it has a render mode."""
     with make_gymnasium(task_id, num_envs=NUM_ENVS, seed=1, **options) as pool:
         records = [batch_record(*as_reset(*pool.reset()))]
-        for actions in make_actions(pool.spec.action_space, "random", STEPS, NUM_ENVS, seed=2):
-            records.append(batch_record(*pool.step(actions)))
+        sampler = Sampler(2)
+        for _ in range(STEPS):
+            records.append(batch_record(*pool.step(pool.sample_actions(sampler))))
         if options:
             records.append({"frame": np.array(pool.render(np.arange(NUM_ENVS)))})
     return records
