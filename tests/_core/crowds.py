@@ -26,19 +26,11 @@ def some_actions(crowd, ids, rng, dangerous=0.02):
     return actions
 
 
-def reset_ended(crowd):
-    """Send resets to the idle envs that need one by the caller."""
-    ended = [i for i in crowd.idle() if i not in crowd.steppable()]
-    if ended:
-        crowd.pool._send_reset(np.array(ended, np.int32))
-        crowd.sent_reset(ended)
-
-
 def play(crowd, rng, rounds, dangerous=0.02, form=None):
     """Step idle envs again and again, those that need it after a reset."""
     crowd.start()
     for _ in range(rounds):
-        reset_ended(crowd)
+        crowd.reset_ended()
         ids = crowd.steppable()
         if ids:
             rng.shuffle(ids)
@@ -94,7 +86,7 @@ def any_use(pick):
             crowd.sent_reset()
             crowd.pool.async_reset()
         elif act < 0.65:
-            reset_ended(crowd)
+            crowd.reset_ended()
         else:
             ids = pick.sample(crowd.steppable(), pick.randint(0, len(crowd.steppable())))
             crowd.send(ids, some_actions(crowd, ids, rng).reshape(len(ids), crowd.places))

@@ -106,6 +106,8 @@ class CheckedPool:
         As for ``plugin.make``; env_type is "gymnasium".
     """
 
+    end_of_texts = "(env {})"  # of envs that failed
+
     def __init__(self, num_envs, batch_size=0, autoreset_mode="next_step", seed=42, **options):
         self.mode, self.num_envs, self.batch_size = autoreset_mode, num_envs, batch_size or num_envs
         self.pool = plugin.make(
@@ -288,7 +290,7 @@ class CheckedPool:
         assert info["_error"].dtype == np.bool_ and info["error"].dtype == object
         assert [type(text) is str and bool(text) for text in info["error"]] == info["_error"].tolist()
         for i, text in zip(info["env_id"], info["error"], strict=True):
-            assert text is None or text.endswith(f"(env {i})")
+            assert text is None or text.endswith(self.end_of_texts.format(i))
         return set(info["env_id"][info["_error"]].tolist())
 
     def assert_works(self, rounds=3):

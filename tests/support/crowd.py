@@ -1,14 +1,12 @@
 """What a pool of crowds must return, in plain Python, one env at a time: the rules are those of synthetic/crowd.c."""
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
-from envpool.errors import EnvStepError
 from tests.support import plugin
+from tests.support.checked_pool import PENDING, REFUSED, RUNNING, CheckedPool
 
-RUNNING, PENDING, REFUSED = range(3)
 DIE, CUT, END, FAIL = range(11, 15)
 NO_LIMIT = 2**31 - 1
 OBS = 8
@@ -147,7 +145,59 @@ class EnvModel:
         return row
 
 
-class CheckedCrowd:
+class CheckedPlayers(CheckedPool):
+    """A pool with players beside its model. Subclasses have `places`, the places for players in each env."""
+
+    end_of_texts = ""
+
+    def __init__(self, task_id, make_model, num_envs, batch_size, autoreset_mode, players, seed, options):
+        self.mode, self.num_envs, self.batch_size, self.view = autoreset_mode, num_envs, batch_size or num_envs, players
+        self.pool = plugin.make_task(
+            task_id,
+            num_envs=num_envs,
+            batch_size=batch_size,
+            autoreset_mode=autoreset_mode,
+            players=players,
+            seed=seed,
+            **options,
+        )
+        self.groups = self.pool.spec.groups
+        self.envs = [make_model(i, seed + i) for i in range(num_envs)]
+        self.restarts = options.get("on_error") == "restart"
+        self.in_flight = {}  # env id -> Row, in the order of sending
+
+    def sent_reset(self, ids=None):
+        """Note that resets were sent; None stands for all envs, after dropping what was in flight."""
+        if ids is None:
+            self.in_flight.clear()
+        for i in range(self.num_envs) if ids is None else ids:
+            self.envs[i].flag = PENDING
+            self.in_flight[int(i)] = self.envs[i].take(None)
+
+    def recv(self, **wish):
+        """Receive and compare."""
+
+        def call():
+            return self.pool.recv(**wish)
+
+        return self.deliver(call, call, wish)
+
+    def same_players(self, got, expected, mask, dtype, name=""):
+        """Compare an array of players in the form of the view."""
+        if expected is None:
+            return
+        if self.view == "rows":
+            exact(got, expected[mask], dtype)
+        elif self.view == "grid":
+            exact(got, expected, dtype)
+        else:
+            assert list(got) == [g.name for g in self.groups]
+            for g in self.groups:
+                shape = g.shapes.get(name, expected.shape[2:])
+                exact(got[g.name], expected[(slice(None), list(g.players), *map(slice, shape))], dtype)
+
+
+class CheckedCrowd(CheckedPlayers):
     """A pool of crowds beside its model: every batch that comes back is compared in full, in each view.
 
     Parameters
@@ -157,35 +207,14 @@ class CheckedCrowd:
     """
 
     def __init__(self, num_envs, batch_size=0, autoreset_mode="next_step", players="rows", seed=42, **options):
-        self.mode, self.num_envs, self.batch_size, self.view = autoreset_mode, num_envs, batch_size or num_envs, players
-        self.pool = plugin.make_task(
-            "Crowd-v0",
-            num_envs=num_envs,
-            batch_size=batch_size,
-            autoreset_mode=autoreset_mode,
-            players=players,
-            seed=seed,
-            **options,
-        )
         known = {"episode_length": 12, "fail_reset": -1, "max_episode_steps": NO_LIMIT, "places": 8, "constant": False}
         known |= {k: v for k, v in options.items() if k in known}
         self.places = known["places"]
-        self.groups = self.pool.spec.groups
-        self.envs = [EnvModel(i, seed + i, autoreset_mode, known) for i in range(num_envs)]
-        self.restarts = options.get("on_error") == "restart"
-        self.in_flight = {}  # env id -> Row, in the order of sending
 
-    @property
-    def is_sync(self):
-        return self.batch_size == self.num_envs
+        def model(env_id, seed):
+            return EnvModel(env_id, seed, autoreset_mode, known)
 
-    def idle(self):
-        """Return the ids of the envs that may be sent to."""
-        return [e.id for e in self.envs if e.id not in self.in_flight]
-
-    def steppable(self):
-        """Return the ids of the idle envs that the caller need not reset first."""
-        return [i for i in self.idle() if self.envs[i].flag != REFUSED]
+        super().__init__("Crowd-v0", model, num_envs, batch_size, autoreset_mode, players, seed, options)
 
     def form(self, ids, actions, form=None):
         """Return actions (n, places) in a form that the pool accepts; `form` overrides that of the view."""
@@ -214,43 +243,7 @@ class CheckedCrowd:
     def reset(self, ids=None):
         """Reset all envs, or these, and compare."""
         self.sent_reset(ids)
-        return self.deliver(lambda: self.pool.reset(ids), {} if ids is None else {"env_ids": ids})
-
-    def start(self):
-        """Reset all envs and receive everything that fills batches; return self."""
-        self.sent_reset()
-        self.pool.async_reset()
-        self.recv_batches()
-        return self
-
-    def sent_reset(self, ids=None):
-        """Note that resets were sent; None stands for all envs, after dropping what was in flight."""
-        if ids is None:
-            self.in_flight.clear()
-        for i in range(self.num_envs) if ids is None else ids:
-            self.envs[i].flag = PENDING
-            self.in_flight[int(i)] = self.envs[i].take(None)
-
-    def recv_batches(self):
-        """Receive and compare everything in flight, or as much of it as fills whole batches."""
-        while self.in_flight and (self.is_sync or len(self.in_flight) >= self.batch_size):
-            self.recv()
-
-    def recv(self, **wish):
-        """Receive and compare."""
-        return self.deliver(lambda: self.pool.recv(**wish), wish)
-
-    def deliver(self, call, wish):
-        """Make a call that returns a batch, and compare it. Each failure is raised once, by the call that sees it."""
-        raised = set()
-        while True:
-            try:
-                return self.received(call(), wish)
-            except EnvStepError as error:
-                assert not self.restarts and error.failures.keys().isdisjoint(raised)
-                assert all(self.in_flight[env_id].failed for env_id in error.failures)
-                raised |= error.failures.keys()
-                call = partial(self.pool.recv, **wish)
+        return self.deliver(lambda: self.pool.reset(ids), wish={} if ids is None else {"env_ids": ids})
 
     def received(self, batch, wish=None):
         """Compare a batch with the model, and return it."""
@@ -266,20 +259,20 @@ class CheckedCrowd:
         rows = [self.in_flight.pop(i) for i in ids]
         mask = self.mask_of(ids, rows, info)
         none = empty_row(self.places)
-        self.same(batch[0], self.stacked([r.obs for r in rows]), mask, np.int64, "obs")
+        self.same_players(batch[0], self.stacked([r.obs for r in rows]), mask, np.int64, "obs")
         self.same_info(info, "token", self.stacked([r.token for r in rows]), mask, np.int64)
         exact(info["num_present"], [r.num_present for r in rows], np.int32)
         exact(info["elapsed_step"], [0 if r.final else r.elapsed for r in rows], np.int32)
         if len(batch) == 5:
-            self.same(batch[1], self.stacked([r.reward for r in rows]), mask, np.float32)
+            self.same_players(batch[1], self.stacked([r.reward for r in rows]), mask, np.float32)
             exact(batch[2], [r.terminated for r in rows], np.bool_)
             exact(batch[3], [r.truncated for r in rows], np.bool_)
-            self.same(info["player_terminated"], self.stacked([r.ended for r in rows]), mask, np.bool_)
-            self.same(info["player_truncated"], self.stacked([r.cut for r in rows]), mask, np.bool_)
+            self.same_players(info["player_terminated"], self.stacked([r.ended for r in rows]), mask, np.bool_)
+            self.same_players(info["player_truncated"], self.stacked([r.cut for r in rows]), mask, np.bool_)
         if self.mode == "same_step":
             finals = [r.final or none for r in rows]
             exact(info["_final_obs"], [r.final is not None for r in rows], np.bool_)
-            self.same(info["final_obs"], self.stacked([r.obs for r in finals]), mask, np.int64, "obs")
+            self.same_players(info["final_obs"], self.stacked([r.obs for r in finals]), mask, np.int64, "obs")
             self.same_info(info["final_info"], "token", self.stacked([r.token for r in finals]), mask, np.int64)
             exact(info["final_info"]["num_present"], [r.num_present for r in finals], np.int32)
         assert ("error" in info) == (self.restarts and any(r.failed for r in rows))
@@ -296,30 +289,13 @@ class CheckedCrowd:
             exact(info["players"]["env_id"], np.asarray(ids, np.int32)[envs], np.int32)
             exact(info["players"]["id"], players, np.int32)
         else:
-            self.same(info["player_mask"], mask, mask, np.bool_)
+            self.same_players(info["player_mask"], mask, mask, np.bool_)
         return mask
 
     def same_info(self, info, name, expected, mask, dtype):
         """Compare an info array of players."""
         got = {g.name: info[g.name][name] for g in self.groups} if self.view == "dict" else info[name]
-        self.same(got, expected, mask, dtype, f"info:{name}")
-
-    def same(self, got, expected, mask, dtype, name=""):
-        """Compare an array of players in the form of the view."""
-        if expected is None:
-            return
-        if self.view == "rows":
-            exact(got, expected[mask], dtype)
-        elif self.view == "grid":
-            exact(got, expected, dtype)
-        else:
-            assert list(got) == [g.name for g in self.groups]
-            for g in self.groups:
-                shape = g.shapes.get(name, expected.shape[2:])
-                exact(got[g.name], expected[(slice(None), list(g.players), *map(slice, shape))], dtype)
-
-    def close(self):
-        self.pool.close()
+        self.same_players(got, expected, mask, dtype, f"info:{name}")
 
 
 def exact(got, expected, dtype):

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from envpool.errors import EnvStepError
-from tests.support import plugin
-from tests.support.crowd import PENDING, REFUSED, RUNNING, exact
+from tests.support.checked_pool import PENDING, REFUSED, RUNNING
+from tests.support.crowd import CheckedPlayers, exact
 
 OUT, END, FAIL = 4, 5, 6
 MOVES = 7
@@ -138,38 +137,18 @@ class GameModel:
         return Row(present, obs, masks & present[:, None], self.turn, self.elapsed, reward, ended, cut)
 
 
-class CheckedTurns:
+class CheckedTurns(CheckedPlayers):
     """A pool of games beside its model: every batch that comes back is compared in full, in each view."""
 
     def __init__(self, num_envs, batch_size=0, autoreset_mode="next_step", players="rows", seed=42, **options):
-        self.num_envs, self.batch_size, self.view = num_envs, batch_size or num_envs, players
-        self.mode = autoreset_mode
-        self.pool = plugin.make_task(
-            "Turns-v0",
-            num_envs=num_envs,
-            batch_size=batch_size,
-            autoreset_mode=autoreset_mode,
-            players=players,
-            seed=seed,
-            **options,
-        )
         known = {"places": 3, "masks": "mover", "observe": "all", "max_episode_steps": 2**31 - 1}
         known |= {k: v for k, v in options.items() if k in known} | {"mode": autoreset_mode}
         self.places, self.masks = known["places"], known["masks"]
-        self.groups = self.pool.spec.groups
-        self.envs = [GameModel(i, seed + i, known) for i in range(num_envs)]
-        self.restarts = options.get("on_error") == "restart"
-        self.in_flight = {}
 
-    @property
-    def is_sync(self):
-        return self.batch_size == self.num_envs
+        def model(env_id, seed):
+            return GameModel(env_id, seed, known)
 
-    def idle(self):
-        return [e.id for e in self.envs if e.id not in self.in_flight]
-
-    def steppable(self):
-        return [i for i in self.idle() if self.envs[i].flag != REFUSED]
+        super().__init__("Turns-v0", model, num_envs, batch_size, autoreset_mode, players, seed, options)
 
     def form(self, ids, moves, rng, form):
         """Return moves (n,) in a form that the pool accepts; what belongs to nobody's turn is random."""
@@ -197,38 +176,8 @@ class CheckedTurns:
         for i, move in zip(ids, moves, strict=True):
             self.in_flight[int(i)] = self.envs[i].take(move)
 
-    def start(self):
-        self.sent_reset()
-        self.pool.async_reset()
-        self.recv_batches()
-        return self
-
-    def sent_reset(self, ids=None):
-        """Note that resets were sent; None stands for all envs, after dropping what was in flight."""
-        if ids is None:
-            self.in_flight.clear()
-        for i in range(self.num_envs) if ids is None else ids:
-            self.envs[i].flag = PENDING
-            self.in_flight[int(i)] = self.envs[i].take(None)
-
-    def reset_ended(self):
-        """Send resets to the idle envs that need one by the caller."""
-        ended = [i for i in self.idle() if i not in self.steppable()]
-        if ended:
-            self.pool._send_reset(np.array(ended, np.int32))
-            self.sent_reset(ended)
-
-    def recv_batches(self):
-        while self.in_flight and (self.is_sync or len(self.in_flight) >= self.batch_size):
-            self.recv()
-
-    def recv(self, **wish):
-        try:
-            batch = self.pool.recv(**wish)
-        except EnvStepError:
-            assert not self.restarts
-            assert any(row.failed for row in self.in_flight.values())
-            batch = self.pool.recv(**wish)
+    def received(self, batch, wish=None):
+        """Compare a batch with the model, and return it."""
         obs, reward, terminated, truncated, info = batch
         rows = [self.in_flight.pop(i) for i in info["env_id"].tolist()]
         if not rows:
@@ -237,13 +186,13 @@ class CheckedTurns:
         if self.view == "rows":
             exact(info["players"]["id"], np.nonzero(mask)[1], np.int32)
         else:
-            self.same(info["player_mask"], mask, mask, np.bool_)
-        self.same(obs, np.array([r.obs for r in rows]), mask, np.int64)
-        self.same(reward, np.array([r.reward for r in rows]), mask, np.float32)
+            self.same_players(info["player_mask"], mask, mask, np.bool_)
+        self.same_players(obs, np.array([r.obs for r in rows]), mask, np.int64)
+        self.same_players(reward, np.array([r.reward for r in rows]), mask, np.float32)
         exact(terminated, [r.terminated for r in rows], np.bool_)
         exact(truncated, [r.truncated for r in rows], np.bool_)
-        self.same(info["player_terminated"], np.array([r.ended for r in rows]), mask, np.bool_)
-        self.same(info["player_truncated"], np.array([r.cut for r in rows]), mask, np.bool_)
+        self.same_players(info["player_terminated"], np.array([r.ended for r in rows]), mask, np.bool_)
+        self.same_players(info["player_truncated"], np.array([r.cut for r in rows]), mask, np.bool_)
         exact(info["current_player"], [r.turn for r in rows], np.int32)
         exact(info["elapsed_step"], [0 if r.final else r.elapsed for r in rows], np.int32)
         if self.masks == "players":
@@ -251,7 +200,7 @@ class CheckedTurns:
                 got = {g.name: info[g.name]["legal_action_mask"] for g in self.groups}
             else:
                 got = info["legal_action_mask"]
-            self.same(got, np.array([r.masks for r in rows]), mask, np.bool_)
+            self.same_players(got, np.array([r.masks for r in rows]), mask, np.bool_)
         elif self.masks == "mover":
             legal = [self.envs[i].mask if r.turn >= 0 else None for i, r in zip(info["env_id"], rows, strict=True)]
             for got, expected in zip(info["legal_action_mask"], legal, strict=True):
@@ -261,19 +210,8 @@ class CheckedTurns:
             finals = [r.final for r in rows]
             exact(info["_final_obs"], [f is not None for f in finals], np.bool_)
             zero = np.zeros_like(rows[0].obs)
-            self.same(info["final_obs"], np.array([zero if f is None else f.obs for f in finals]), mask, np.int64)
+            self.same_players(
+                info["final_obs"], np.array([zero if f is None else f.obs for f in finals]), mask, np.int64
+            )
             exact(info["final_info"]["current_player"], [0 if f is None else -1 for f in finals], np.int32)
         return batch
-
-    def same(self, got, expected, mask, dtype):
-        """Compare an array of players in the form of the view."""
-        if self.view == "rows":
-            exact(got, expected[mask], dtype)
-        elif self.view == "grid":
-            exact(got, expected, dtype)
-        else:
-            for g in self.groups:
-                exact(got[g.name], expected[:, list(g.players)], dtype)
-
-    def close(self):
-        self.pool.close()
