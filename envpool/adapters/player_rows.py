@@ -109,7 +109,7 @@ class PlayerRows:
         own = ends[0] | ends[1]
         obs, info = self.first(obs, info)
         ended, final_info = info["_final_obs"], info["final_info"]
-        alone = np.flatnonzero(own & ~ended)  # the episode of the environment goes on
+        alone = np.flatnonzero(own & ~ended)  # players whose environment continues its episode
         if len(alone):
             pairs = [(obs, info["final_obs"]), *((info[key], final_info[key]) for key in final_info)]
             for shown, last in pairs:

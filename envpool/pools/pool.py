@@ -214,17 +214,21 @@ class EnvPool(PoolAttributes, Pool):
         ConfigError, TypeError
             Seeds or options are not allowed.
         """
-        if options is None:
-            env_id = as_ids(env_id)
-            return self._reset_envs(env_id, self._reset_seeds(env_id, seed))
-        env_id = as_ids(self._masked_ids(env_id, options))
-        count = self.num_envs if env_id is None else len(env_id)
-        checked = self._reset_options(without_mask(options), count)
-        return self._reset_envs(env_id, self._reset_seeds(env_id, seed), checked)
+        return self._reset_envs(*self._reset_request(env_id, seed, options))
 
     def async_reset(self) -> None:
         """Start new episodes in all environments without waiting; ``recv`` returns their first observations."""
         self._send_reset()
+
+    def _reset_request(
+        self, env_id: Any, seed: Any, options: Any
+    ) -> tuple[Any, list[int | None] | None, ResetOptions | None]:
+        """Return the ids, seeds and options of a reset as the core takes them, from the arguments of `reset`."""
+        checked = None
+        env_id = as_ids(self._masked_ids(env_id, options))
+        if options is not None:
+            checked = self._reset_options(without_mask(options), self.num_envs if env_id is None else len(env_id))
+        return env_id, self._reset_seeds(env_id, seed), checked
 
     def _reset_options(self, options: Any, count: int) -> ResetOptions | None:
         """Return the options of `count` resets as the core takes them, or raise ConfigError."""

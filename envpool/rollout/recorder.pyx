@@ -27,7 +27,7 @@ from libc.string cimport memcpy, memmove, memset
 from envpool._core.actions cimport ActionField
 from envpool._core.blocks cimport BatchBlock, BlockStore, PyList_GET_ITEM, Py_REFCNT, is_held_elsewhere
 from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter
-from envpool._core.inputs cimport checked_ids
+from envpool._core.inputs cimport ResetOptions, checked_ids
 from envpool._core.players cimport ACTS, flags_of
 from envpool._core.pool cimport Pool, SendPart
 from envpool._core.results cimport ResultTemplate
@@ -740,23 +740,26 @@ cdef class Recorder(SendPart):
         if self.frames is not None:
             self.frames.count = 0
 
-    def reset_envs(self, env_id, seeds):
+    def reset_envs(self, env_id, seeds, ResetOptions options):
         """Reset envs and record their observations; see ``Rollout.reset``."""
         cdef int visit = self.enter_pool(WAITING, b"reset")
         try:
-            return self.reset_all(seeds, visit) if env_id is None else self.reset_some(env_id, seeds, visit)
+            return (
+                self.reset_all(seeds, options, visit) if env_id is None else
+                self.reset_some(env_id, seeds, options, visit)
+            )
         finally:
             self.leave_pool(visit)
 
-    cdef object reset_all(self, object seeds, int visit):
+    cdef object reset_all(self, object seeds, ResetOptions options, int visit):
         cdef RolloutMemory memory = self.take_memory(True)
-        self.pool.send_resets(None, seeds, None, visit, RECEIVING)
+        self.pool.send_resets(None, seeds, options, visit, RECEIVING)
         self.start_over(memory)
         self.in_flight = self.num_envs
         self.known = self.sent_by_pool()
         return self.receive_now(self.reset_template)
 
-    cdef object reset_some(self, object env_id, object seeds, int visit):
+    cdef object reset_some(self, object env_id, object seeds, ResetOptions options, int visit):
         """Replaces the observations of ended episodes by those of new ones."""
         cdef cnp.ndarray ids
         cdef const int32_t* id
@@ -765,7 +768,7 @@ cdef class Recorder(SendPart):
         ids = self.check_ended(env_id)
         if self.is_finished:
             self.begin_next()
-        self.pool.send_resets(ids, seeds, None, visit, RECEIVING)
+        self.pool.send_resets(ids, seeds, options, visit, RECEIVING)
         id, n = <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0]
         self.known = self.sent_by_pool()
         self.in_flight += n

@@ -16,7 +16,6 @@ from envpool.config.checks import flag
 from envpool.config.spaces import nested
 from envpool.errors import ConfigError, StateError
 from envpool.pools.pool import EnvPool
-from envpool.pools.reset_options import without_mask
 from envpool.pools.styles import tree
 from envpool.pools.styles.texts import Texts
 from envpool.rollout.data import BYTES_PER_THREAD, map_leaves
@@ -222,12 +221,7 @@ class ReplayBuffer(ReplayRecorder):
         ConfigError, PoolStateError, EnvStepError, EnvTimeoutError
             As for ``reset`` of the pool. After the last two, `recv` returns the batch.
         """
-        pool = self.pool
-        ids = pool._masked_ids(env_id, options)
-        ids = None if ids is None else np.atleast_1d(np.asarray(ids))
-        rows = pool.num_envs if ids is None else len(ids)
-        checked = pool._reset_options(without_mask(options), rows) if options else None
-        return self.reset_envs(ids, pool._reset_seeds(ids, seed), checked)
+        return self.reset_envs(*self.pool._reset_request(env_id, seed, options))
 
     def begin(self, obs: Any) -> None:
         """Continue with observations that the pool returned outside the buffer, or before its state was restored.

@@ -163,9 +163,7 @@ class Rollout(Recorder):
         ConfigError, PoolStateError, EnvStepError, EnvTimeoutError
             As for ``reset`` of the pool.
         """
-        ids = self.pool._masked_ids(env_id, options)
-        ids = None if ids is None else np.atleast_1d(np.asarray(ids))
-        return self.reset_envs(ids, self.pool._reset_seeds(ids, seed))
+        return self.reset_envs(*self.pool._reset_request(env_id, seed, options))
 
     def begin(self, obs: Any, first: Any = None) -> None:
         """Begin with observations that the pool returned outside the rollout, for instance before a checkpoint.

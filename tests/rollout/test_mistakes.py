@@ -360,3 +360,15 @@ def test_neither_is_pickled_or_copied(rollout):
             copy_of(data)
     arrays = {name: data.array(name) for name in data.names}
     assert all(np.array_equal(a, arrays[name]) for name, a in pickle.loads(pickle.dumps(arrays)).items())
+
+
+def test_options_of_resets_reach_the_environments():
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2, autoreset_mode="disabled", max_episode_steps=1) as pool:
+        rollout = envpool.Rollout(pool, 4)
+        small = {"low": -0.001, "high": 0.001}
+        assert abs(rollout.reset(seed=3)[0]).max() > 0.001
+        assert abs(rollout.reset(options=small)[0]).max() <= 0.001
+        rollout.step(np.zeros(2, np.int32))
+        assert abs(rollout.reset([1], options=small)[0]).max() <= 0.001
+        with pytest.raises(ConfigError, match="lowest"):
+            rollout.reset(options={"lowest": 0.0})
