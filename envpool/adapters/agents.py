@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from envpool._core.casts import as_action
+from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK
 from envpool._support.text import shown
 from envpool.config.render_options import RenderOptions
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, nested, space_of_nest, to_space
@@ -17,8 +18,6 @@ from envpool.tasks.players import ALL, group_spec, has_players
 from envpool.tasks.resolve import resolve
 from envpool.tasks.spec import EnvSpec
 
-#: Arrays of turn-based tasks: who moves next, and which moves are legal.
-MOVER, LEGAL = "info:current_player", "info:legal_action_mask"
 #: Options of pools that replace agents by opponents.
 OF_OPPONENTS = ("controlled", "opponents")
 
@@ -71,7 +70,7 @@ class Agents:
     """
 
     def __init__(self, spec: EnvSpec):
-        self.is_turn_based: bool = getattr(spec, "is_turn_based", False)
+        self.is_turn_based = spec.is_turn_based
         for field in spec.action_fields:
             if not has_players(field) and not self.is_turn_based:
                 raise ConfigError(
@@ -81,9 +80,9 @@ class Agents:
         self.names = agent_names(spec.groups)
         self.numbers = {name: k for k, name in enumerate(self.names)}
         self._actions = spec.action_fields
-        own = (MOVER, LEGAL) if self.is_turn_based else ()
+        own = (CURRENT_PLAYER, LEGAL_ACTION_MASK) if self.is_turn_based else ()
         shown = [field for field in spec.shown_fields if field.name not in own]
-        legal = [field for field in spec.shown_fields if field.name == LEGAL and LEGAL in own]
+        legal = [field for field in spec.shown_fields if field.name == LEGAL_ACTION_MASK and field.name in own]
         self._legal_parts = [self._parts(spec, p, legal, "info") for p in range(spec.num_players)]
         self._obs_parts = [self._parts(spec, p, shown, "obs") for p in range(spec.num_players)]
         self._action_parts = [self._parts(spec, p, spec.action_fields, "action") for p in range(spec.num_players)]
@@ -187,7 +186,7 @@ def resolved(task_id: str, options: dict[str, Any]) -> tuple[EnvSpec, RenderOpti
     spec, _ = resolve(task_id, "gymnasium", options)
     if not spec.num_players:
         raise ConfigError(f"{task_id} has one player, but this adapter needs agents: use a task with players")
-    if getattr(spec.config, "observe", None) == "current":
+    if spec.config.observe == "current":
         raise ConfigError("observe must be 'all' for an adapter with agents, got 'current': leave it out")
     return resolve(task_id, "gymnasium", options | {"players": "grid"})
 
