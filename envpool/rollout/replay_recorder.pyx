@@ -23,7 +23,8 @@ from envpool._core.inputs cimport ResetOptions, checked_ids
 from envpool._core.pool cimport Pool, SendPart
 from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP, REFUSED
-from envpool.rollout.ring cimport DONE, Ring, TERMINATED, VALID
+from envpool.rollout.ring cimport Ring
+from envpool.rollout.ring_steps cimport DONE, TERMINATED, VALID
 
 from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
 

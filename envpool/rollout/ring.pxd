@@ -5,55 +5,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from envpool._core.blocks cimport BlockMemory
 from envpool.numerics.rng cimport ep_pcg64
-from envpool.rollout.row_store cimport RowStore, Rows
-
-cdef struct Leaf:               # an array of observations or actions (num_slots, num_envs, ...)
-    char* data                  # NULL: stacks, whose frames are stored once
-    int64_t row_bytes
-    int64_t at                  # bytes from the start of a row of last observations
-
-cdef struct Steps:
-    int64_t num_envs
-    int64_t num_steps           # K  steps of each env that the ring keeps
-    int64_t num_slots           # K  slots: some more, see ring.pyx
-    int64_t n_step
-    double gamma
-    int64_t head                # steps that were ever added: the number of the next one
-    int64_t live                # steps that the ring has: those from head - live to head - 1
-    int64_t num_ready           # transitions that can be sampled
-    int num_obs
-    int num_actions
-    Leaf* obs                   # (num_obs)
-    Leaf* actions               # (num_actions)
-    float* rewards              # (num_slots, num_envs), as are the following
-    uint8_t* flags              # Flag
-    int32_t* lasts              # row of `last` with the observation after the step + 1; 0: the next slot has it
-    Rows* last                  # last observations that no slot has: all arrays, or numbers of frames (depth)
-    int64_t depth               # frames of a stack; 0 if the observations are not stacks
-    int64_t frame_bytes
-    char* frames                # (num_slots, num_envs, frame): the newest frame of each stack
-    int32_t* numbers            # (num_slots, num_envs, depth): a position in `frames`, or -1 - the row of a stray
-    Rows* strays                # frames of stacks that are nowhere in `frames`
-    double* tree                # priorities, see sum_tree.pxd; NULL: sampling is uniform
-    int64_t leaves              # of the tree
-    double highest              # priority of new transitions
-
-cdef enum:      # Flag
-    VALID = 1       # the step is a transition
-    DONE = 2        # it ended an episode
-    TERMINATED = 4  # in a terminal state
-    READY = 8       # the transition from here can be sampled
-
-cdef struct Batch:              # the arrays of a minibatch; each has a row for each transition
-    const Steps* s
-    const int64_t* index        # (count)
-    int64_t count
-    char** obs                  # (num_obs)
-    char** next_obs
-    char** actions              # (num_actions)
-    float* rewards
-    uint8_t* terminated
-    float* discounts
+from envpool.rollout.ring_steps cimport Batch, Steps
+from envpool.rollout.row_store cimport RowStore
 
 cdef extern from "helper.h" nogil:
     ctypedef void (*ep_items_fn)(const void* job, int64_t first, int64_t last) noexcept nogil
