@@ -219,9 +219,13 @@ if "sdist" not in sys.argv:
     toolchain.check()
     toolchain.use_ccache()
 
+# Folders that a wheel has inside the package: headers, programs for `envpool example`, the project that `envpool
+# new-env` copies, and the pages of `envpool docs`. pyproject.toml names those of their files that are no modules.
+SHIPPED = ("include", "examples", "examples.cleanrl", "examples.out_of_tree_env", "docs")
+
 setup(
-    packages=[*find_packages(include=["envpool*"]), "envpool.include"],
-    package_dir={"envpool.include": "include"},
+    packages=[*find_packages(include=["envpool*"]), *(f"envpool.{name}" for name in SHIPPED)],
+    package_dir={f"envpool.{name}": name.replace(".", "/") for name in SHIPPED},
     ext_modules=[] if {"sdist", "egg_info", "dist_info"} & set(sys.argv) else cythonized(),  # MANIFEST.in lists sources
     cmdclass={"build_ext": BuildExt},
     options={"build": {"build_base": str(folder)}, "build_ext": {"parallel": cpus}},

@@ -105,11 +105,9 @@ def _has_tasks(name: str) -> bool:
 
 def get_include() -> str:
     """Return the include directory for the build of a native environment; it contains ``envpool/env.h``."""
-    from pathlib import Path
+    from envpool._support.shipped import shipped
 
-    root = Path(__file__).resolve().parent
-    installed = root / "include"
-    return str(installed if installed.is_dir() else root.parent / "include")
+    return str(shipped("include"))
 
 
 def __getattr__(name: str) -> _Any:

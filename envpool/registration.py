@@ -115,7 +115,7 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
 
         return EnvPoolVectorEnv(env, num_envs, **options)
     if isinstance(env, str):
-        _logger.warning("%s has no native version: its Python environments are used, see docs/python_envs.md", env)
+        _logger.warning("%s has no native version: its Python environments are used: `envpool docs python_envs`", env)
     from envpool.python_envs.vector_env import PythonVectorEnv
 
     return PythonVectorEnv(env, num_envs, **options)

@@ -1,5 +1,6 @@
 """What a user does first with an installed wheel, with and without extras; scripts/wheel runs it in an empty folder."""
 
+import shutil
 import subprocess
 import sys
 from importlib import metadata
@@ -23,7 +24,10 @@ TASKS = {
 
 
 def main() -> None:
-    """Check the size, play a few steps of tasks whose packages are installed, and call the command."""
+    """Check the size, play a few steps of tasks whose packages are installed, and call the command.
+
+    If Cython is installed, the project of ``envpool new-env`` is built and tested, too.
+    """
     assert "site-packages" in envpool.__file__, envpool.__file__
     files = metadata.files("envpool-cython") or []
     size = sum(Path(str(file.locate())).stat().st_size for file in files if file.suffix != ".pyc")
@@ -49,6 +53,15 @@ def main() -> None:
     assert "MiniGrid" in listed
     subprocess.run([script, "doctor"], check=True)
     subprocess.run([script, "bench", "CartPole-v1", "--seconds", "0.2"], check=True)
+    subprocess.run([script, "docs", "players#turns"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([script, "example", "ppo"], check=True)
+    compile(Path("ppo.py").read_text(), "ppo.py", "exec")
+    Path("ppo.py").unlink()
+    if find_spec("Cython"):
+        subprocess.run([script, "new-env", "GridRace"], check=True)
+        for command in (["setup.py", "-q", "build_ext", "--inplace"], ["-m", "pytest", "-q"]):
+            subprocess.run([sys.executable, *command], cwd="grid_race", check=True)
+        shutil.rmtree("grid_race")
     print(f"{len(files)} files, {size / 1e6:.1f} MB")
 
 

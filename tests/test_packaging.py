@@ -154,9 +154,11 @@ def test_the_wheel_holds_what_is_needed_and_no_more(wheel):
     assert {n.partition(".")[0] + ".pyx" for n in built} == pyx | generated
     assert {n for n in sources("envpool") if n.endswith((".py", ".pxd", ".pyi"))} | {"envpool/py.typed"} <= names
     headers = {f"envpool/{n}" for n in sources("include")}
+    programs = {f"envpool/{n}" for n in files("examples") if not n.startswith("examples/native_term/")}
+    pages = {f"envpool/{n}" for n in files("docs") if Path(n).match("docs/*.md")}
     info = f"envpool_cython-{envpool.__version__}.dist-info/"
-    allowed = headers | built | sources("envpool") - pyx | {"envpool/py.typed"}
-    assert headers <= names
+    allowed = headers | programs | pages | built | sources("envpool") - pyx | {"envpool/py.typed"}
+    assert headers | programs | pages <= names
     assert {n for n in names if not n.startswith(info)} <= allowed
     assert {f"{info}licenses/{name}" for name in PROJECT["license-files"]} <= names
     assert metadata["Version"] == envpool.__version__

@@ -9,8 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 import envpool
+from envpool.cli import docs as docs_command
 from envpool.cli import evaluate as evaluate_command
+from envpool.cli import example as example_command
 from envpool.cli import list as list_command
+from envpool.cli import new_env as new_env_command
 from envpool.cli import record as record_command
 from envpool.cli import spec as spec_command
 from envpool.cli import verify as verify_command
@@ -40,8 +43,15 @@ COMMANDS: dict[str, ModuleType] = {
     "record": record_command,
     "verify": verify_command,
     "doctor": doctor_command,
+    "docs": docs_command,
+    "example": example_command,
+    "new-env": new_env_command,
     **fetch_commands(),
 }
+
+
+#: Commands without ``--import``, since they need no tasks of other modules.
+WITHOUT_TASKS = ("doctor", "docs", "example", "new-env")
 
 
 def make_parser() -> Parser:
@@ -52,7 +62,7 @@ def make_parser() -> Parser:
     for name, module in COMMANDS.items():
         sub = commands.add_parser(name, help=module.HELP, description=module.__doc__)
         module.add_arguments(sub)
-        if module is not doctor_command:
+        if name not in WITHOUT_TASKS:
             add_import_argument(sub)
         sub.set_defaults(run=module.run, imports=[])
     return parser

@@ -126,7 +126,12 @@ def value_text(value: Any, default: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """Return Markdown as plain text in one line: links and code without their marks, and the first sentence only."""
-    text = re.sub(r"[;,]? see (also )?\[[^]]*\]\([^)]*\)", "", text)
-    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).replace("`", "")
+    """Return Markdown as plain text in one line: code without its marks, links as commands, the first sentence only."""
+    text = re.sub(r"\[docs/[^]]*\]\((docs/[^)]*)\)", r"\1", text)
+    text = with_commands(re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)).replace("`", "")
     return re.split(r"(?<!e\.g)\. (?=[A-Z])", text)[0].rstrip(".") or "-"
+
+
+def with_commands(text: str) -> str:
+    """Return a text in which the name of a page, such as docs/players.md#turns, is the command that prints the page."""
+    return re.sub(r"\bdocs/(\w+)\.md(#[\w-]*\w)?", r"`envpool docs \1\2`", text)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from envpool.cli.option_tables import OptionTables
+from envpool.cli.option_tables import OptionTables, with_commands
 from envpool.cli.parsing import add_option_argument, read_options
 from envpool.cli.text import pairs, table, terminal_width
 from envpool.registration import make_spec, registry
@@ -90,7 +90,7 @@ def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, w
 def title(spec: EnvSpec) -> str:
     """Return the task id and the docstring of the env's class, without the options, which have a table."""
     about = (inspect.getdoc(getattr(spec, "env", None)) or "").partition("\nOptions\n---")[0]
-    return f"{spec.task_id}\n\n{about}".rstrip()
+    return f"{spec.task_id}\n\n{with_commands(about)}".rstrip()
 
 
 def parameters(spec: EnvSpec, width: int | None = None) -> str:
