@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 import envpool
-from envpool.rollout import Sampler, gae
+from envpool.rollout import Progress, Sampler, gae
 from envpool.training.options import natural, number, positive, positive_number, share
 
 TASK = "ConnectFour-v0"
@@ -221,14 +221,16 @@ def train(args):
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     rules = {"random moves": random_moves(rng), "minimax, two moves deep": minimax(rng)}
     league, steps, scores = [agent.opponent(sampler, rng)], [], {name: [] for name in rules}
-    with envpool.make_gymnasium(
+    env = envpool.make_gymnasium(
         TASK, num_envs=args.num_envs, seed=args.seed, controlled="alternate", autoreset_mode="same_step"
-    ) as env:
+    )
+    per_update = args.num_steps * args.num_envs
+    with env, Progress(args.updates * per_update, "moves") as progress:
         env.opponents = league[0]
         result = env.reset()
         for k in range(args.updates + 1):
             if k % args.evaluate_every == 0 or k == args.updates:
-                steps.append(k * args.num_steps * args.num_envs)
+                steps.append(k * per_update)
                 for name, opponent in rules.items():
                     scores[name].append(score(agent.policy(), opponent, args.games, args.seed))
                 text = ", ".join(f"{name} {values[-1]:.3f}" for name, values in scores.items())
@@ -239,6 +241,7 @@ def train(args):
             result = data.collect(env, agent, sampler, result)
             _, last_value = agent.evaluate(result[0], result[1]["legal_action_mask"])
             update(args, agent, optimizer, data, last_value, sampler)
+            progress.update(per_update)
             env.opponents = agent.opponent(sampler, rng)
             if k % LEAGUE_EVERY == 0:
                 league = [*league[-LEAGUE:], env.opponents]

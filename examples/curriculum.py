@@ -9,17 +9,25 @@ on the unchanged task, next to one that was trained on it without a curriculum.
 """
 
 import argparse
+from collections import deque
 
 import numpy as np
-import ppo
-import varied
+import torch
+from torch import nn
+from torch.distributions import Categorical
 
 import envpool
+from envpool.rollout import Progress, Sampler, gae, shuffled
 from envpool.training.options import natural, number, positive
 
 TASK = "MountainCar-v0"
 EASIEST = 5.0  # the force of the motor at difficulty 0, in multiples of the task's force
 SUCCESS, FAILURE = 0.05, -0.05  # change of the difficulty, from 0 to 1, after an episode
+#: Settings of PPO, as in ppo.py.
+NUM_ENVS, NUM_STEPS, HIDDEN, LEARNING_RATE, EPOCHS, MINIBATCHES = 64, 64, 64, 2e-3, 4, 8
+GAMMA, GAE_LAMBDA, CLIP, CLIP_OBS, ENTROPY_COEF, VALUE_COEF, MAX_GRAD_NORM = 0.99, 0.95, 0.2, 10.0, 0.005, 0.5, 0.5
+#: Seed of evaluations, far from the seeds of training.
+EVALUATION_SEED = 1_000_000
 
 
 def parse_args(argv=None):
@@ -65,22 +73,137 @@ class Curriculum:
         return {"force": self.force * EASIEST ** (1 - self.difficulty[ids])}
 
 
+# ---- PPO -------------------------------------------------------------------------------------------------------------
+
+
+class Agent(nn.Module):
+    """A policy and a value network for vectors and discrete actions, and the scale of the observations."""
+
+    def __init__(self, pool):
+        super().__init__()
+        inputs, actions = pool.observation_space.shape[0], int(pool.action_space.n)
+        self.actor, self.critic = mlp(inputs, actions, 0.01), mlp(inputs, 1, 1.0)
+        self.mean, self.std = np.zeros(inputs), np.ones(inputs)
+
+    @torch.no_grad()
+    def best(self, obs):
+        """Return the likeliest actions for observations of the task as it is."""
+        inputs = np.clip((obs - self.mean) / self.std, -CLIP_OBS, CLIP_OBS).astype(np.float32)
+        return self.actor(torch.from_numpy(inputs)).argmax(dim=1).numpy()
+
+
+def mlp(inputs, outputs, gain):
+    """Return a network with two hidden tanh layers and orthogonal weights; `gain` scales the last layer."""
+    layers = []
+    for size, units, scale in ((inputs, HIDDEN, 2**0.5), (HIDDEN, HIDDEN, 2**0.5), (HIDDEN, outputs, gain)):
+        layer = nn.Linear(size, units)
+        nn.init.orthogonal_(layer.weight, scale)
+        nn.init.zeros_(layer.bias)
+        layers += [layer, nn.Tanh()]
+    return nn.Sequential(*layers[:-1])
+
+
+def make_pool(seed):
+    """Seed torch, and return a pool that prepares observations and rewards for the networks."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)  # networks this small run fastest on one thread
+    return envpool.make_gymnasium(
+        TASK,
+        num_envs=NUM_ENVS,
+        # Environment i has the seed of the pool plus i: runs with the seeds 1, 2, ... have no environments in common.
+        seed=seed * NUM_ENVS,
+        normalize_obs=True,
+        clip_obs=CLIP_OBS,
+        normalize_reward={"gamma": GAMMA},
+        episode_statistics=True,
+        finished_episodes=True,
+    )
+
+
+@torch.no_grad()
+def collect(pool, rollout, agent, sampler, obs, choose, returns):
+    """Fill the rollout; return its data and the last observations.
+
+    ``choose(ids, terminated)`` returns the parameters of the next episodes of environments `ids`, whose episodes have
+    ended: `terminated` says which of them did not end by the time limit. The next step resets them
+    (autoreset_mode "next_step"), and the parameters are in force from that reset on.
+    """
+    for _ in range(NUM_STEPS):
+        sample = sampler.categorical(agent.actor(torch.from_numpy(obs)).numpy())
+        obs, _, terminated, truncated, info = rollout.step(sample.actions, log_prob=sample.log_probs)
+        ended = np.flatnonzero(terminated | truncated)
+        if len(ended):
+            pool.set_params(choose(ended, terminated[ended]), ended)
+        returns.extend(info["finished"]["r"] if "finished" in info else ())
+    scale = pool.normalization.get()
+    agent.mean, agent.std = scale["obs.mean"].copy(), np.sqrt(scale["obs.var"] + 1e-8)
+    return rollout.finish(), obs
+
+
+def update(agent, optimizer, data, sampler):
+    """Improve the networks on a rollout."""
+    inputs = torch.from_numpy(data.obs).flatten(0, 1)
+    with torch.no_grad():
+        old = agent.critic(inputs).numpy().reshape(data.reward.shape)
+        last = agent.critic(torch.from_numpy(data.last_obs)).numpy()[:, 0]
+    estimate = gae(
+        data.reward, old, last, data.terminated, data.truncated, mask=data.valid, gamma=GAMMA, lam=GAE_LAMBDA
+    )
+    columns = inputs, *(torch.from_numpy(x).flatten(0, 1) for x in (data.action, data.log_prob, old, *estimate))
+    size = -(-int(data.valid.sum()) // MINIBATCHES)
+    for _ in range(EPOCHS):
+        for rows in map(torch.from_numpy, shuffled(data.valid, size, sampler)):
+            descend(agent, optimizer, *(x[rows] for x in columns))
+
+
+def descend(agent, optimizer, inputs, action, log_prob, old_value, advantage, target):
+    """Do a gradient step on a minibatch."""
+    policy, value = Categorical(logits=agent.actor(inputs), validate_args=False), agent.critic(inputs).squeeze(1)
+    ratio = (policy.log_prob(action) - log_prob).exp()
+    gain = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
+    policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - CLIP, 1 + CLIP)).mean()
+    clipped = old_value + (value - old_value).clamp(-CLIP, CLIP)
+    value_loss = torch.max((value - target) ** 2, (clipped - target) ** 2).mean() / 2
+    loss = policy_loss + VALUE_COEF * value_loss - ENTROPY_COEF * policy.entropy().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(agent.parameters(), MAX_GRAD_NORM)
+    optimizer.step()
+
+
+def learn(pool, agent, seed, total_timesteps, choose, after_update=lambda step: None):
+    """Train an agent on a pool whose episodes have the parameters that ``choose(ids, terminated)`` returns."""
+    returns, sampler = deque(maxlen=100), Sampler(seed)
+    optimizer = torch.optim.Adam(agent.parameters(), lr=LEARNING_RATE, eps=1e-5)
+    rollout = envpool.Rollout(pool, NUM_STEPS, {"log_prob": np.float32})
+    pool.set_params(choose(np.arange(NUM_ENVS), None))
+    obs, _ = rollout.reset()
+    with Progress(total_timesteps) as progress:
+        for step in range(0, total_timesteps, NUM_STEPS * NUM_ENVS):
+            optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / total_timesteps)
+            data, obs = collect(pool, rollout, agent, sampler, obs, choose, returns)
+            update(agent, optimizer, data, sampler)
+            progress.update(NUM_STEPS * NUM_ENVS, f"mean return {np.mean(returns):.1f}" if returns else "")
+            after_update(step + NUM_STEPS * NUM_ENVS)
+
+
+# ---- the comparison --------------------------------------------------------------------------------------------------
+
+
 def train(args, has_curriculum):
     """Train an agent; return rows (steps, mean difficulty, mean return on the task) of the evaluations."""
-    options = ppo.Args(task=TASK, seed=args.seed, total_timesteps=args.total_timesteps)
-    curriculum, rows = Curriculum(options.num_envs), []
-    pool, agent = ppo.begin(options)
-    with pool:
+    curriculum, rows = Curriculum(NUM_ENVS), []
+    with make_pool(args.seed) as pool:
+        agent = Agent(pool)
         choose = curriculum.choose if has_curriculum else lambda ids, terminated: {}
-        per_update = options.num_envs * options.num_steps
 
         def after_update(step):
-            if step // per_update % args.evaluate_every == 0:
+            if step // (NUM_ENVS * NUM_STEPS) % args.evaluate_every == 0:
                 n = args.episodes  # the first one of each environment
-                returns = envpool.evaluate(agent.best, TASK, n, args.seed + 1000, num_envs=n).returns
+                returns = envpool.evaluate(agent.best, TASK, n, EVALUATION_SEED, num_envs=n).returns
                 rows.append((step, curriculum.difficulty.mean() if has_curriculum else 1.0, returns.mean()))
 
-        varied.learn(options, pool, choose, agent, after_update)
+        learn(pool, agent, args.seed, args.total_timesteps, choose, after_update)
     return np.array(rows)
 
 

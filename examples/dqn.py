@@ -172,7 +172,8 @@ def train(args):
     """Train until the target or the last step is reached, or until Ctrl-C, and return the Curve of returns."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
-    options = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
+    # Environment i has the seed of the pool plus i: runs with the seeds 1, 2, ... have no environments in common.
+    options = {"num_envs": args.num_envs, "seed": args.seed * args.num_envs, "num_threads": args.env_threads}
     options |= {"episode_statistics": True, "finished_episodes": True} | json.loads(args.options)
     with envpool.make_gymnasium(args.task, **options) as pool, Progress(args.total_timesteps) as progress:
         learner = Learner(args, pool)

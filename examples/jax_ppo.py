@@ -23,6 +23,7 @@ from gymnasium.spaces import Box, Discrete
 from jax import lax
 
 import envpool
+from envpool.rollout import Progress
 from envpool.training.curves import plot
 from envpool.training.options import natural, natural_number, number, positive, positive_number, share
 
@@ -244,8 +245,9 @@ def begin(args, env):
 def train(args):
     """Train until the target or the last step is reached; return episode returns, and the step at which each ended."""
     per_call = args.updates_per_call * args.num_envs * args.num_steps
-    values, ends = np.zeros(0), np.zeros(0, int)
-    with envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed) as env:
+    values, ends, progress = np.zeros(0), np.zeros(0, int), Progress(args.total_timesteps)
+    # Environment i has the seed of the pool plus i: runs with the seeds 1, 2, ... have no environments in common.
+    with envpool.make_gymnasium(args.task, num_envs=args.num_envs, seed=args.seed * args.num_envs) as env, progress:
         state, env_step = begin(args, env)
         learn = jax.jit(partial(update, args, env_step, int(env.single_action_space.start)))
         several = jax.jit(lambda state: lax.scan(learn, state, None, args.updates_per_call))
@@ -255,6 +257,7 @@ def train(args):
             row, column = np.nonzero(np.isfinite(returned))
             values = np.append(values, returned[row, column])
             ends = np.append(ends, step + (row + 1) * args.num_envs)
+            progress.update(per_call, f"mean return {mean_of(values):.1f}")
             if args.target is not None and mean_of(values) >= args.target:
                 break
     return values, ends

@@ -18,7 +18,6 @@ A pool of a task with players needs attention in the following points:
 
 import json
 import time
-from collections import deque
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,7 +29,7 @@ from torch.distributions import Categorical
 import envpool
 from envpool.rollout import Progress, Sampler, gae, shuffled
 from envpool.training import options as command_line
-from envpool.training.curves import Measure, plot, plot_seeds
+from envpool.training.curves import Measure, Returns, plot, plot_seeds
 from envpool.training.files import check_files
 from envpool.training.options import RunArgs, natural, natural_number, option, positive, positive_number, share
 
@@ -135,28 +134,8 @@ def mlp(inputs, hidden, outputs, gain=1.0):
     return nn.Sequential(*layers[:-1])
 
 
-class Returns:
-    """Returns of finished episodes: the sums over the agents of the task's own rewards."""
-
-    def __init__(self):
-        self.last, self.steps, self.values = deque(maxlen=100), [], []
-
-    def add(self, info, step):
-        """Add the episodes that ended in a step of the pool; `step` is the number of environment steps so far."""
-        if "finished" in info:
-            found = info["finished"]["r"].tolist()
-            self.last.extend(found)
-            self.values.extend(found)
-            self.steps.extend([step] * len(found))
-
-    @property
-    def mean(self):
-        """Mean return of the last 100 episodes; NaN before there are 100."""
-        return float(np.mean(self.last)) if len(self.last) == 100 else float("nan")
-
-
 def train(args):
-    """Train until the target or the last step is reached; return the Agents and the Returns."""
+    """Train until the target or the last step is reached; return the Agents and the Returns of all agents together."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     options = {"normalize_obs": True, "clip_obs": CLIP, "normalize_reward": {"gamma": args.gamma}}

@@ -19,12 +19,7 @@ points:
   value of this observation; a terminated one is not.
 """
 
-import json
-import shlex
-from collections import deque
 from dataclasses import asdict, dataclass
-from os.path import relpath
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -35,18 +30,18 @@ from torch.distributions import Categorical, Independent, Normal
 
 import envpool
 from envpool.rollout import Progress, Sampler, gae
-from envpool.training import checkpoint
+from envpool.training import checkpoint, policies
 from envpool.training import options as command_line
-from envpool.training.curves import RETURNS
+from envpool.training.curves import Returns
 from envpool.training.files import check_files
 from envpool.training.options import PolicyArgs, RunArgs, natural_number, option, positive, positive_number, share
-from envpool.training.runs import run_seeds
+from envpool.training.runs import run_seeds, start
 from envpool.training.scalars import Scalars
 
 
 @dataclass(frozen=True)
-class CommonArgs(RunArgs):
-    """Options of the command line that other variants of PPO have, too."""
+class Args(PolicyArgs, RunArgs):
+    """Options of the command line."""
 
     num_steps: int = option(64, "steps of each environment between two updates", positive)
     learning_rate: float = option(
@@ -63,27 +58,15 @@ class CommonArgs(RunArgs):
     hidden: int = option(
         64, "units in each of the two hidden layers, or in the hidden layer after the convolutions", positive
     )
-
-
-@dataclass(frozen=True)
-class Args(PolicyArgs, CommonArgs):
-    """Options of the command line."""
-
     checkpoint: str = option(None, "write checkpoints to this file; if it exists, continue the run from it", str)
     checkpoint_every: int = option(10, "number of updates between two checkpoints", positive)
     device: str = option("cpu", "device of the networks, e.g. cuda")
     tensorboard: str = option(None, "write curves for TensorBoard to this folder", str)
 
 
-#: Seed of evaluations, far from the seeds of training, and their number of episodes.
-EVALUATION_SEED, EPISODES = 1_000_000, 100
-#: Options that belong to a single run, not to several seeds.
-SINGLE = ("checkpoint", "save", "eval", "capture_video")
-
-
-def parse_args(argv=None, args_class=Args):
+def parse_args(argv=None):
     """Return the command line as Args."""
-    return command_line.parse_args(argv, args_class)
+    return command_line.parse_args(argv, Args)
 
 
 #: Observations beyond this number of standard deviations are clipped.
@@ -209,12 +192,6 @@ class Agent(nn.Module):
         return low + (np.clip(actions, -1, 1) + 1) / 2 * (high - low)
 
 
-def make_pool(task, **options):
-    """Return a pool of a task, or of the Python environments of an id that only gymnasium has."""
-    make = envpool.make_gymnasium if task in envpool.list_all_envs() else envpool.make_python
-    return make(task, **options)
-
-
 def has_images(env):
     """Return whether the observations of a task are images: uint8, with the channels first or last."""
     space = env.observation_space
@@ -286,27 +263,6 @@ def orthogonal(layer, gain=2**0.5):
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)
     return layer
-
-
-class Returns:
-    """Returns of finished episodes."""
-
-    def __init__(self):
-        self.last, self.steps, self.values = deque(maxlen=100), [], []
-        self.is_interrupted = False
-
-    def add(self, info, step):
-        """Add the episodes that ended in a step of the pool; `step` is the number of environment steps so far."""
-        if "finished" in info:
-            found = info["finished"]["r"].tolist()
-            self.last.extend(found)
-            self.values.extend(found)
-            self.steps.extend([step] * len(found))
-
-    @property
-    def mean(self):
-        """Mean return of the last 100 episodes; NaN before there are 100."""
-        return float(np.mean(self.last)) if len(self.last) == 100 else float("nan")
 
 
 class Rollout:
@@ -397,19 +353,11 @@ def check_device(name):
         raise SystemExit(f"--device {name} cannot be used here: {str(error).splitlines()[0]}") from error
 
 
-def start(args, **options):
-    """Seed torch, set its threads, and return the pool of a run; --options take precedence over `options`."""
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(args.torch_threads)
-    sizes = {"num_envs": args.num_envs, "seed": args.seed, "num_threads": args.env_threads}
-    return make_pool(args.task, **sizes | options | json.loads(args.options))
-
-
-def begin(args, **options):
+def begin(args):
     """Return the pool of a run with `pool_options`, and an untrained agent for it; see `start`."""
     with start(args) as plain:
         agent, prepares = Agent(plain, args.hidden), pool_options(plain, args.gamma)
-    return start(args, **prepares, **options), agent
+    return start(args, **prepares), agent
 
 
 def train(args):
@@ -424,69 +372,13 @@ def train(args):
             learn(args, env, agent, returns, progress, scalars)
         except KeyboardInterrupt:
             returns.is_interrupted = True
-    use(args, agent, returns.is_interrupted)
+    policies.use(args, agent, returns.is_interrupted, __file__)
     return returns
 
 
-def use(args, agent, is_interrupted, script=__file__):
-    """Do with a policy what the options ask for; after Ctrl-C only save it. `script` has the function `load`."""
-    given = json.loads(args.options)
-    if args.save:
-        save(args.save, agent, args.task, args.options, args.hidden)
-        words = [word for name, value in given.items() for word in ("--option", f"{name}={value}")]
-        command = ["watch", args.task, *words, "--policy", f"{relpath(script)}:load", "--load", args.save]
-        print("to watch it: envpool " + shlex.join(command))
-    if args.eval is not None and not is_interrupted:
-        evaluate(agent, args.task, given)
-    if args.capture_video and not is_interrupted:
-        with make_pool(args.task, **{"num_envs": 4, "render_mode": "rgb_array"} | given) as pool:
-            envpool.record(pool, agent.best, args.capture_video)
-
-
-def evaluate(agent, task, given):
-    """Print the mean return of the likeliest actions."""
-    result = envpool.evaluate(agent.best, task, EPISODES, EVALUATION_SEED, num_envs=EPISODES, **given)
-    print(f"{task}: mean return {result.mean:.1f} of the likeliest actions over {len(result)} episodes")
-
-
-def save(path, agent, task, options, hidden):
-    """Write an Agent to a file; a file that has this name stays intact until the new one is complete.
-
-    Parameters
-    ----------
-    path : str
-        The file, from which `load` and `restore` make the policy again.
-    agent : Agent
-        The policy.
-    task, options : str
-        Id and options of the task, the options as JSON.
-    hidden : int
-        Units in a hidden layer.
-    """
-    content = {"task": task, "options": options, "hidden": hidden, "networks": agent.state_dict()}
-    content["scale"] = {name: torch.as_tensor(x, dtype=torch.float64) for name, x in vars(agent.scale).items()}
-    path = Path(path)
-    part = path.with_name(path.name + ".part")
-    torch.save(content, part)
-    part.replace(path)
-
-
-def restore(path, agent_class=Agent):
-    """Return the agent of a file that `save` has written, its task, and the options of the task."""
-    content = torch.load(path, map_location="cpu", weights_only=True)
-    options = json.loads(content["options"])
-    with make_pool(content["task"], **options) as env:
-        agent = agent_class(env, content["hidden"])
-    agent.load_state_dict(content["networks"])
-    if content["scale"].keys() != vars(agent.scale).keys():
-        raise SystemExit(f"{path} was written by another version of this example: train the policy again")
-    vars(agent.scale).update({name: x.numpy() for name, x in content["scale"].items()})
-    return agent, content["task"], options
-
-
 def load(path):
-    """Return the policy of a file that `save` has written: a function from observations to the likeliest actions."""
-    return restore(path)[0].best
+    """Return the policy of a file of ``--save``: a function from observations to the likeliest actions."""
+    return policies.restore(path, Agent)[0].best
 
 
 def learn(args, env, agent, returns, progress, scalars):
@@ -514,20 +406,12 @@ def learn(args, env, agent, returns, progress, scalars):
             break
 
 
-def main(argv=None, args_class=Args, train=train, algorithm="PPO", measure=RETURNS, restore=restore):
-    """Train with each seed and report; exit with an error if a target was set and not reached.
-
-    `measure` says what the target is compared with, and `restore` returns what the function `restore` does.
-    """
-    args = parse_args(argv, args_class)
-    if getattr(args, "eval", None):
-        if not Path(args.eval).is_file():
-            raise SystemExit(f"--eval: the file {args.eval!r} does not exist")
-        return evaluate(*restore(args.eval))
-    single = [name for name in SINGLE if getattr(args, name, None) is not None]
-    if args.seeds > 1 and single:
-        raise SystemExit(f"--{single[0].replace('_', '-')} belongs to a single run: leave out --seeds")
-    run_seeds(args, train, algorithm, measure)
+def main(argv=None):
+    """Train with each seed and report; exit with an error if a target was set and not reached."""
+    args = parse_args(argv)
+    if args.eval:
+        return policies.evaluate_file(args.eval, Agent)
+    run_seeds(args, train, "PPO")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ such rows like from any other; ``--skip-resets`` leaves them out.
 from dataclasses import dataclass
 
 import numpy as np
-import ppo
 import torch
 from torch import nn
 from torch.distributions import Categorical
@@ -27,7 +26,17 @@ from torch.distributions import Categorical
 import envpool
 from envpool.rollout import Progress, Sampler, gae, shuffled
 from envpool.training.curves import Curve
-from envpool.training.options import natural, natural_number, number, option, positive, positive_number, share
+from envpool.training.options import (
+    natural,
+    natural_number,
+    number,
+    option,
+    parse_args,
+    positive,
+    positive_number,
+    share,
+)
+from envpool.training.runs import run_seeds
 
 
 @dataclass(frozen=True)
@@ -64,17 +73,25 @@ class Agent(nn.Module):
     def __init__(self, stack, num_actions):
         super().__init__()
         self.features = nn.Sequential(
-            *(ppo.orthogonal(nn.Conv2d(stack, 32, 8, stride=4)), nn.ReLU()),
-            *(ppo.orthogonal(nn.Conv2d(32, 64, 4, stride=2)), nn.ReLU()),
-            *(ppo.orthogonal(nn.Conv2d(64, 64, 3, stride=1)), nn.ReLU()),
-            *(nn.Flatten(), ppo.orthogonal(nn.Linear(64 * 7 * 7, 512)), nn.ReLU()),
+            *(orthogonal(nn.Conv2d(stack, 32, 8, stride=4)), nn.ReLU()),
+            *(orthogonal(nn.Conv2d(32, 64, 4, stride=2)), nn.ReLU()),
+            *(orthogonal(nn.Conv2d(64, 64, 3, stride=1)), nn.ReLU()),
+            *(nn.Flatten(), orthogonal(nn.Linear(64 * 7 * 7, 512)), nn.ReLU()),
         )
-        self.actor, self.critic = ppo.head(512, num_actions, 0.01), ppo.head(512, 1, 1.0)
+        self.actor = orthogonal(nn.Linear(512, num_actions), 0.01)
+        self.critic = orthogonal(nn.Linear(512, 1), 1.0)
 
     def forward(self, images):
         """Return the distribution over actions and the value (n,) of images (n, stack, 84, 84) from 0 to 255."""
         features = self.features(images / 255)
         return Categorical(logits=self.actor(features)), self.critic(features).flatten()
+
+
+def orthogonal(layer, gain=2**0.5):
+    """Initialise a layer with orthogonal weights and zero biases."""
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 class Learner:
@@ -160,25 +177,44 @@ class Learner:
 
 def make_pool(args):
     """Return the pool."""
-    options = {"num_envs": args.num_envs, "seed": args.seed, "episode_statistics": True}
-    return envpool.make_gymnasium(args.task, preset="ppo-cleanrl", **options)
+    return envpool.make_gymnasium(
+        args.task,
+        num_envs=args.num_envs,
+        # Environment i has the seed of the pool plus i: runs with the seeds 1, 2, ... have no environments in common.
+        seed=args.seed * args.num_envs,
+        preset="ppo-cleanrl",
+        episode_statistics=True,
+    )
 
 
 def train(args):
-    """Train until the target or the last step is reached, and return the returns of the games."""
+    """Train until the target or the last step is reached, or until Ctrl-C, and return the returns of the games."""
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
-    per_update = args.num_envs * args.num_steps
-    updates = args.total_timesteps // per_update
     with make_pool(args) as pool, Progress(args.total_timesteps) as progress:
         learner = Learner(args, pool)
-        for update in range(updates):
-            learner.update(update / updates)
-            progress.update(per_update, f"mean return {learner.games.mean:.1f}")
-            if args.target is not None and learner.games.mean >= args.target:
-                break
+        try:
+            learn(args, learner, progress)
+        except KeyboardInterrupt:
+            learner.games.is_interrupted = True
     return learner.games
 
 
+def learn(args, learner, progress):
+    """Train a Learner."""
+    per_update = args.num_envs * args.num_steps
+    updates = args.total_timesteps // per_update
+    for update in range(updates):
+        learner.update(update / updates)
+        progress.update(per_update, f"mean return {learner.games.mean:.1f}")
+        if args.target is not None and learner.games.mean >= args.target:
+            break
+
+
+def main(argv=None):
+    """Train with each seed and report; exit with an error if a target was set and not reached."""
+    run_seeds(parse_args(argv, Args), train, "PPO of CleanRL")
+
+
 if __name__ == "__main__":
-    ppo.main(train=train, args_class=Args, algorithm="PPO of CleanRL")
+    main()

@@ -19,27 +19,48 @@ Its state needs attention in the following points:
 from dataclasses import dataclass
 
 import numpy as np
-import ppo
 import torch
 from torch import nn
 from torch.distributions import Categorical
 
 import envpool
 from envpool.rollout import Progress, Sampler, gae, sequences
-from envpool.training.options import natural, option, positive
+from envpool.training.curves import Returns
+from envpool.training.options import (
+    RunArgs,
+    natural,
+    natural_number,
+    option,
+    parse_args,
+    positive,
+    positive_number,
+    share,
+)
+from envpool.training.runs import run_seeds, start
 
 #: Observations of CartPole that the network sees: the position of the cart and the angle of the pole.
 VISIBLE = [0, 2]
 
 
 @dataclass(frozen=True)
-class Args(ppo.CommonArgs):
+class Args(RunArgs):
     """Options of the command line."""
 
     num_envs: int = option(32, "environments in the pool", positive)
     num_steps: int = option(128, "steps of each environment between two updates", positive)
     total_timesteps: int = option(500_000, "largest number of environment steps", natural)
+    learning_rate: float = option(
+        2e-3, "Adam's step size at the start; falls to 0 over total_timesteps", positive_number
+    )
+    gamma: float = option(0.99, "discount", share)
+    gae_lambda: float = option(0.95, "decay of the advantage estimate", share)
+    epochs: int = option(4, "passes over the data of an update", positive)
     minibatches: int = option(4, "gradient steps in a pass", positive)
+    clip: float = option(0.2, "clipping range of the probability ratio and of the value", positive_number)
+    entropy_coef: float = option(0.005, "weight of the entropy bonus", natural_number)
+    value_coef: float = option(0.5, "weight of the value loss", natural_number)
+    max_grad_norm: float = option(0.5, "gradient clipping", positive_number)
+    hidden: int = option(64, "units of the recurrent layer", positive)
     sequence: int = option(32, "steps of a sequence", positive)
     burn_in: int = option(0, "steps before a sequence from which its first state is recomputed", natural)
     forgetful: bool = option(False, "set the state to zero in each step")
@@ -50,8 +71,8 @@ class Agent(nn.Module):
 
     def __init__(self, hidden, num_actions):
         super().__init__()
-        self.encoder, self.cell = ppo.head(len(VISIBLE), hidden, 2**0.5), nn.GRUCell(hidden, hidden)
-        self.actor, self.critic = ppo.head(hidden, num_actions, 0.01), ppo.head(hidden, 1, 1.0)
+        self.encoder, self.cell = head(len(VISIBLE), hidden, 2**0.5), nn.GRUCell(hidden, hidden)
+        self.actor, self.critic = head(hidden, num_actions, 0.01), head(hidden, 1, 1.0)
 
     def forward(self, inputs, state, keep):
         """Run through sequences.
@@ -78,12 +99,20 @@ class Agent(nn.Module):
         return self.actor(features), self.critic(features).squeeze(-1), state
 
 
+def head(inputs, outputs, gain):
+    """Return a linear layer with orthogonal weights."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
 class Learner:
     """The rollout, the networks, and the state of the network in each environment."""
 
     def __init__(self, args, pool):
         self.args, self.sampler = args, Sampler(args.seed)
-        self.returns = ppo.Returns()
+        self.returns = Returns()
         self.agent = Agent(args.hidden, pool.single_action_space.n)
         self.optimizer = torch.optim.Adam(self.agent.parameters(), lr=args.learning_rate, eps=1e-5)
         extras = {"inputs": (np.float32, (len(VISIBLE),)), "keep": np.float32, "state": (np.float32, (args.hidden,))}
@@ -133,7 +162,8 @@ class Learner:
         logits, value, _ = self.agent(inputs, state[0], keep)
         policy, value = Categorical(logits=logits[mask]), value[mask]
         ratio = (policy.log_prob(action[mask]) - logprob[mask]).exp()
-        gain = ppo.normalized(advantage[mask])
+        gain = advantage[mask]
+        gain = (gain - gain.mean()) / (gain.std(correction=0) + 1e-8)
         policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
         clipped = old_value[mask] + (value - old_value[mask]).clamp(-args.clip, args.clip)
         value_loss = torch.max((value - target[mask]) ** 2, (clipped - target[mask]) ** 2).mean() / 2
@@ -144,24 +174,37 @@ class Learner:
         self.optimizer.step()
 
 
-def start(args):
-    """Return the pool of a run."""
-    with ppo.start(args) as plain:
-        return ppo.start(args, **ppo.pool_options(plain, args.gamma))
+def make_pool(args):
+    """Return a pool that normalises observations and rewards, and counts the returns of episodes."""
+    options = {"normalize_obs": True, "clip_obs": 10.0, "normalize_reward": {"gamma": args.gamma}}
+    return start(args, episode_statistics=True, finished_episodes=True, **options)
 
 
 def train(args):
-    """Train until the target or the last step is reached, and return the Returns."""
-    pool = start(args)
-    with pool, Progress(args.total_timesteps) as progress:
+    """Train until the target or the last step is reached, or until Ctrl-C, and return the Returns."""
+    with make_pool(args) as pool, Progress(args.total_timesteps) as progress:
         learner = Learner(args, pool)
-        for step in range(0, args.total_timesteps, args.num_envs * args.num_steps):
-            learner.update(step)
-            progress.update(args.num_envs * args.num_steps, f"mean return {learner.returns.mean:.1f}")
-            if args.target is not None and learner.returns.mean >= args.target:
-                break
+        try:
+            learn(args, learner, progress)
+        except KeyboardInterrupt:
+            learner.returns.is_interrupted = True
     return learner.returns
 
 
+def learn(args, learner, progress):
+    """Train a Learner."""
+    per_update = args.num_envs * args.num_steps
+    for step in range(0, args.total_timesteps, per_update):
+        learner.update(step)
+        progress.update(per_update, f"mean return {learner.returns.mean:.1f}")
+        if args.target is not None and learner.returns.mean >= args.target:
+            break
+
+
+def main(argv=None):
+    """Train with each seed and report; exit with an error if a target was set and not reached."""
+    run_seeds(parse_args(argv, Args), train, "Recurrent PPO")
+
+
 if __name__ == "__main__":
-    ppo.main(train=train, args_class=Args, algorithm="Recurrent PPO")
+    main()

@@ -20,16 +20,15 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
-import ppo
 import torch
 from gymnasium.spaces import Box, Dict
-from hindsight import Replay
 from torch import nn
 from torch.distributions import Normal
 from torch.nn.functional import softplus
 
 import envpool
 from envpool.rollout import Progress
+from envpool.training import policies
 from envpool.training.curves import Curve, Measure
 from envpool.training.files import check_files
 from envpool.training.options import (
@@ -39,10 +38,12 @@ from envpool.training.options import (
     natural_number,
     number,
     option,
+    parse_args,
     positive,
     positive_number,
     share,
 )
+from envpool.training.runs import run_seeds, start
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,110 @@ def values(critics, inputs, actions):
     return torch.stack([critic(pairs).squeeze(1) for critic in critics])
 
 
+def last_of_episodes(valid, done):
+    """Return for each transition of a rollout the number of the last transition of its episode, int (transitions,).
+
+    If an episode continues after the rollout, its last transition in the rollout counts.
+
+    Parameters
+    ----------
+    valid, done : numpy.ndarray
+        bool (N, T): which rows are transitions, and which of them end an episode. The transitions are numbered in the
+        order of the arrays: first those of the first environment.
+    """
+    is_followed = np.append(valid[:, 1:], np.zeros((len(valid), 1), bool), axis=1)
+    ends = np.flatnonzero((done | ~is_followed)[valid])
+    return ends[np.searchsorted(ends, np.arange(valid.sum()))]
+
+
+def relabel(goals, achieved, last, rows, share, rng):
+    """Return the goals of sampled transitions (batch, goal), some of them replaced in hindsight.
+
+    A new goal is one that the episode achieved in the sampled transition or later; all of these are equally likely (the
+    strategy "future").
+
+    Parameters
+    ----------
+    goals, achieved : numpy.ndarray
+        (n, goal): the goal of each transition, and the goal that its step achieved. The transitions of an episode are
+        adjacent.
+    last : numpy.ndarray
+        int (n,): number of the last transition of the same episode.
+    rows : numpy.ndarray
+        int (batch,): numbers of the sampled transitions.
+    share : float
+        Probability with which a goal is replaced.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    is_replaced = rng.random(len(rows)) < share
+    source = rng.integers(rows, last[rows], endpoint=True)
+    return np.where(is_replaced[:, None], achieved[source], goals[rows])
+
+
+class Replay:
+    """All transitions of a run.
+
+    Parameters
+    ----------
+    capacity : int
+        Largest number of transitions.
+    share : float
+        Share of the goals in a minibatch that are replaced.
+    seed : int
+        Seed of the minibatches.
+
+    Attributes
+    ----------
+    size : int
+        Number of transitions so far.
+    """
+
+    def __init__(self, capacity, share, seed):
+        self.capacity, self.share, self.rng = capacity, share, np.random.default_rng(seed)
+        self.size, self.arrays = 0, {}
+
+    def add(self, data):
+        """Append the transitions of a finished rollout, whose actions are an extra `unit_action`, and return them.
+
+        Auto-reset rows are left out. The last transition of an episode has the true last observation as its next one.
+        """
+        valid = data.valid.T
+        obs, next_obs = data.obs, data.next_obs
+        rollout = {
+            "observation": obs["observation"],
+            "goal": obs["desired_goal"],
+            "action": data.unit_action,
+            "next_observation": next_obs["observation"],
+            "achieved": next_obs["achieved_goal"],
+        }
+        rows = {name: x.swapaxes(0, 1)[valid] for name, x in rollout.items()}
+        rows["last"] = self.size + last_of_episodes(valid, data.done.T)
+        end = self.size + len(rows["last"])
+        for name, x in rows.items():
+            self.arrays.setdefault(name, np.empty((self.capacity, *x.shape[1:]), x.dtype))[self.size : end] = x
+        self.size = end
+        return rows
+
+    def sample(self, size, compute_reward):
+        """Return a minibatch as a dict of arrays (size, ...); see `relabel` for the goals.
+
+        Parameters
+        ----------
+        size : int
+            Number of transitions.
+        compute_reward : callable
+            The pool's method of this name, which computes the rewards for the new goals.
+        """
+        rows = self.rng.integers(self.size, size=size)
+        arrays = self.arrays
+        names = "observation", "action", "next_observation"
+        batch = {name: arrays[name][rows] for name in names}
+        batch["goal"] = relabel(arrays["goal"], arrays["achieved"], arrays["last"], rows, self.share, self.rng)
+        batch["reward"] = compute_reward(arrays["achieved"][rows], batch["goal"]).astype(np.float32)
+        return batch
+
+
 class Learner:
     """The rollout, the replay memory and the networks.
 
@@ -228,14 +333,13 @@ def descend(optimizer, loss):
 def train(args):
     """Train until the target or the last step is reached, or until Ctrl-C, and return the Curve of successes."""
     check_files(args.save, args.capture_video)
-    pool = ppo.start(args)
-    with pool, Progress(args.total_timesteps) as progress:
+    with start(args) as pool, Progress(args.total_timesteps) as progress:
         learner = Learner(args, pool)
         try:
             learn(args, learner, progress)
         except KeyboardInterrupt:
             learner.curve.is_interrupted = True
-    ppo.use(args, learner.agent, learner.curve.is_interrupted, __file__)
+    policies.use(args, learner.agent, learner.curve.is_interrupted, __file__)
     return learner.curve
 
 
@@ -251,20 +355,18 @@ def learn(args, learner, progress):
             break
 
 
-def restore(path):
-    """Return the Agent of a file that `--save` has written, its task, and the options of the task."""
-    return ppo.restore(path, Agent)
-
-
 def load(path):
-    """Return the policy of such a file: a function from observations to the likeliest actions."""
-    return restore(path)[0].best
+    """Return the policy of a file of ``--save``: a function from observations to the likeliest actions."""
+    return policies.restore(path, Agent)[0].best
 
 
 def main(argv=None):
     """Train with each seed and report; exit with an error if a target was set and not reached."""
+    args = parse_args(argv, Args)
+    if args.eval:
+        return policies.evaluate_file(args.eval, Agent)
     measure = Measure("success rate", "success rate", window=24, decimals=2)  # an episode is 1 or 0
-    ppo.main(argv, Args, train, "SAC with HER", measure, restore)
+    run_seeds(args, train, "SAC with HER", measure)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,6 +78,39 @@ class Curve:
         )
         if not self.mean >= args.target:
             raise SystemExit(f"the target {args.target:g} was not reached")
+
+
+class Returns:
+    """Returns of the episodes that a pool with ``finished_episodes=True`` reports.
+
+    Attributes
+    ----------
+    steps : list of int
+        Number of environment steps at the end of each episode.
+    values : list of float
+        The return of each episode.
+    is_interrupted : bool
+        True if Ctrl-C stopped the run.
+    """
+
+    def __init__(self) -> None:
+        self.last: deque[float] = deque(maxlen=100)
+        self.steps: list[int] = []
+        self.values: list[float] = []
+        self.is_interrupted = False
+
+    def add(self, info: Mapping[str, Any], step: int) -> None:
+        """Add the episodes that ended in a step of the pool; `step` is the number of environment steps so far."""
+        if "finished" in info:
+            found = info["finished"]["r"].tolist()
+            self.last.extend(found)
+            self.values.extend(found)
+            self.steps.extend([step] * len(found))
+
+    @property
+    def mean(self) -> float:
+        """Mean return of the last 100 episodes; NaN before there are 100."""
+        return float(np.mean(self.last)) if len(self.last) == 100 else float("nan")
 
 
 def parse_args(description: str, argv: Sequence[str] | None = None, num_envs: int = 16) -> argparse.Namespace:

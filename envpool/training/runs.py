@@ -1,17 +1,48 @@
-"""The runs of a training program, one for each seed: their results, their plot, and the check against a target."""
+"""The runs of a training program, one for each seed: their pools, their results, their plot and their target."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import envpool
 from envpool.training.curves import RETURNS, Measure, plot, plot_seeds
 
 #: Exit status after Ctrl-C, as shells report it.
 INTERRUPTED = 130
+#: Options that belong to a single run, not to several seeds.
+SINGLE = ("checkpoint", "save", "eval", "capture_video")
+
+
+def make_pool(task: str, **options: Any) -> Any:
+    """Return a pool of a task, or of the Python environments of an id that only gymnasium has."""
+    make = envpool.make_gymnasium if task in envpool.list_all_envs() else envpool.make_python
+    return make(task, **options)
+
+
+def start(args: Any, **options: Any) -> Any:
+    """Seed torch, set its threads, and return the pool of a run.
+
+    Environment `i` of a pool has the seed of the pool plus `i`. The pool of a run therefore gets ``args.seed *
+    args.num_envs``: runs with the seeds 1, 2, ... have no environments in common.
+
+    Parameters
+    ----------
+    args : RunArgs
+        The options of the program; those in ``args.options`` take precedence over `options`.
+    **options
+        Options of the pool.
+    """
+    import torch
+
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.torch_threads)
+    sizes = {"num_envs": args.num_envs, "seed": args.seed * args.num_envs, "num_threads": args.env_threads}
+    return make_pool(args.task, **sizes | options | json.loads(args.options))
 
 
 def run_seeds(args: Any, train: Callable[[Any], Any], algorithm: str, measure: Measure = RETURNS) -> None:
@@ -29,6 +60,9 @@ def run_seeds(args: Any, train: Callable[[Any], Any], algorithm: str, measure: M
     measure : Measure
         What the target is compared with.
     """
+    single = [name for name in SINGLE if getattr(args, name, None) is not None]
+    if args.seeds > 1 and single:
+        raise SystemExit(f"--{single[0].replace('_', '-')} belongs to a single run: leave out --seeds")
     runs, missed = [], []
     for seed in range(args.seed, args.seed + args.seeds):
         start = time.perf_counter()

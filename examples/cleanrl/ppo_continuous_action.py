@@ -95,7 +95,7 @@ def main(argv=None):
     envs = envpool.make_gymnasium(
         args.env_id,
         num_envs=args.num_envs,
-        seed=args.seed,
+        seed=args.seed * args.num_envs,  # environment i gets this plus i: seeds 1, 2, ... share no environments
         preset="ppo-continuous",
         normalize_reward={"gamma": args.gamma},
         autoreset_mode="same_step",

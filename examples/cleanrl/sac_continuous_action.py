@@ -131,7 +131,7 @@ def main(argv=None):
     envs = envpool.make_gymnasium(
         args.env_id,
         num_envs=args.num_envs,
-        seed=args.seed,
+        seed=args.seed * args.num_envs,  # environment i gets this plus i: seeds 1, 2, ... share no environments
         autoreset_mode="same_step",
         episode_statistics=True,
     )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from tests.examples.load import load
 
@@ -11,23 +12,27 @@ def async_ppo():
     return load("async_ppo")
 
 
-def collect(async_ppo, count=3):
-    """Return the data, rewards and advantages of some rollouts of a pool with 6 environments, 2 at a time."""
-    args = async_ppo.Args(num_envs=6, num_steps=16)
-    rollouts = []
-    env, agent = async_ppo.ppo.begin(args, batch_size=2)
-    with env:
-        rollout = async_ppo.Rollout(args, env, agent, async_ppo.ppo.Returns())
+def collect(async_ppo, count=3, **options):
+    """Return data, values, advantages and minibatches of some rollouts of a pool with 6 environments, 2 at a time."""
+    args = async_ppo.Args(num_envs=6, num_steps=16, epochs=1, **options)
+    rollouts, rows = [], []
+    with async_ppo.make_pool(args, batch_size=2) as pool:
+        learner = async_ppo.Learner(args, pool)
+        learner.descend = lambda *columns: rows.append(columns)
         for _ in range(count):
-            rollout.collect()
-            rollout.estimate_advantages(args.gamma, args.gae_lambda)
-            values = np.concatenate([rollout.values, rollout.last_values[None]])
-            rollouts.append((rollout.data, values, rollout.advantages.numpy(), rollout.transitions()))
-    return args, rollout, rollouts
+            data = learner.collect()
+            values, advantages, _ = learner.estimate(data)
+            with torch.no_grad():
+                last = learner.agent.critic(learner.inputs(data.last_obs, 1)).squeeze(1)
+            learner.learn(data)
+            minibatches = [torch.cat(x) for x in zip(*rows, strict=True)]
+            rollouts.append((data, np.concatenate([values, last[None]]), advantages, minibatches))
+            rows.clear()
+    return args, learner, rollouts
 
 
 def test_solves_cartpole(async_ppo, capsys):
-    async_ppo.ppo.main(["--target", "475"], args_class=async_ppo.Args, train=async_ppo.train)
+    async_ppo.main(["--target", "475"])
     assert "CartPole-v1: mean return " in capsys.readouterr().out
 
 
@@ -49,13 +54,13 @@ def test_advantages_equal_the_definition(async_ppo):
 
 
 def test_every_transition_is_learnt_from_once(async_ppo):
-    _, rollout, rollouts = collect(async_ppo, 6)
+    _, learner, rollouts = collect(async_ppo, 6)
     for data, _, advantages, rows in rollouts:
         assert {len(x) for x in rows} == {data.valid.sum()}
         assert data.lengths.sum() >= 6 * 16 and data.valid.sum() > 60
-        assert rows[3].numpy().tobytes() == advantages[data.valid].tobytes()
+        assert sorted(rows[4].tolist()) == sorted(advantages[data.valid].tolist())
     first = 6 - 2  # reset() returns the first rows of two environments; those of the others come as results of steps
-    assert sum(data.lengths.sum() for data, *_ in rollouts) == rollout.step - first
+    assert sum(data.lengths.sum() for data, *_ in rollouts) == learner.step - first
     assert any(data.done.any() for data, *_ in rollouts)
 
 
@@ -68,3 +73,18 @@ def test_rows_after_an_end_only_start_an_episode(async_ppo):
                 assert not data.valid[t + 1, i]
                 found += 1
     assert found
+
+
+def test_continuous_actions(async_ppo):
+    """The loss gets the actions as they were drawn, before the pool clipped and scaled them."""
+    _, _, rollouts = collect(async_ppo, task="Pendulum-v1")
+    for data, *_, (_, actions, log_probs, *_) in rollouts:
+        drawn = data.action[data.valid]
+        assert sorted(actions[:, 0].tolist()) == sorted(drawn[:, 0].tolist())
+        assert np.abs(drawn).max() > 1
+        assert sorted(log_probs.tolist()) == sorted(data.log_prob[data.valid].tolist())
+
+
+def test_observations_that_are_no_array_are_refused(async_ppo):
+    with pytest.raises(SystemExit, match="needs an array of observations, and Box or Discrete actions"):
+        async_ppo.main(["--task", "CheetahRun-v1", "--num-envs", "2"])

@@ -9,7 +9,7 @@ from tests.examples.load import load
 
 @pytest.fixture(scope="module")
 def hindsight():
-    return load("hindsight")
+    return load("sac_her")
 
 
 def flags(*rows):

@@ -16,6 +16,7 @@ import torch
 from gymnasium.spaces import Box, Discrete
 
 import envpool
+from envpool.training import policies
 from tests.cli.command import COMMAND
 from tests.examples.load import FOLDER, load
 from tests.support.process import wait_until
@@ -80,8 +81,8 @@ TASKS = {
 @pytest.mark.parametrize("task", TASKS)
 def test_a_loaded_policy_acts_like_the_one_that_was_saved(ppo, task, tmp_path, monkeypatch):
     agents, path = [], str(tmp_path / "policy.pt")
-    use = ppo.use
-    monkeypatch.setattr(ppo, "use", lambda args, agent, stopped: (agents.append(agent), use(args, agent, stopped)))
+    use = policies.use
+    monkeypatch.setattr(policies, "use", lambda args, agent, *rest: (agents.append(agent), use(args, agent, *rest)))
     ppo.train(ppo.parse_args(["--task", task, "--options", json.dumps(TASKS[task]), *SHORT, "--save", path]))
     act = ppo.load(path)
     with envpool.make_gymnasium(task, num_envs=5, **TASKS[task]) as pool:

@@ -37,14 +37,6 @@ def test_solves_cartpole(ppo, tmp_path, capsys):
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
-def test_large_returns_are_printed_in_full(ppo, capsys):
-    returns = ppo.Returns()
-    for step in range(100):
-        returns.add({"finished": {"r": np.array([12345.678])}}, step)
-    ppo.main([], train=lambda args: returns)
-    assert "CartPole-v1: mean return 12345.7 over the last 100 of 100 episodes" in capsys.readouterr().out
-
-
 def test_boards_are_no_images(ppo):
     """Observations of MinAtar, bool (rows, columns, channels), pass through the network without convolutions."""
     _, rollouts = collect(ppo, "--task", "MinAtar/Breakout-v1", "--num-envs", "4", "--num-steps", "8")

@@ -58,9 +58,8 @@ def cleanrl(args):
     """Return the losses of each minibatch, float32 observations, advantages and returns of each update."""
     torch.manual_seed(args.seed)
     rng = np.random.default_rng(args.seed)
-    envs = envpool.make(
-        args.task, "gym", gym_api="legacy", num_envs=args.num_envs, episodic_life=True, reward_clip=True, seed=args.seed
-    )
+    sizes = {"num_envs": args.num_envs, "seed": args.seed * args.num_envs}
+    envs = envpool.make(args.task, "gym", gym_api="legacy", episodic_life=True, reward_clip=True, **sizes)
     agent = CleanAgent(envs.action_space.n)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     shape = (args.num_steps, args.num_envs)
@@ -157,7 +156,7 @@ def test_rows_of_resets_can_be_left_out(ppo_atari):
 
 def test_command_line(ppo_atari, capsys, tmp_path):
     sizes = ["--num-envs", "2", "--num-steps", "16", "--total-timesteps", "64", "--epochs", "1", "--minibatches", "1"]
-    ppo_atari.ppo.main([*sizes, "--skip-resets"], ppo_atari.Args, ppo_atari.train, "PPO of CleanRL")
+    ppo_atari.main([*sizes, "--skip-resets"])
     assert "Pong-v5: mean return nan over the last 100 of 0 episodes, seed 1" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="the target 18 was not reached in 64 steps"):
-        ppo_atari.ppo.main([*sizes, "--target", "18"], ppo_atari.Args, ppo_atari.train, "PPO of CleanRL")
+        ppo_atari.main([*sizes, "--target", "18"])

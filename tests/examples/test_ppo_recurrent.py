@@ -20,7 +20,7 @@ def learner(recurrent):
 
     def make(**options):
         args = recurrent.Args(**SMALL | options)
-        made.append(recurrent.start(args))
+        made.append(recurrent.make_pool(args))
         return recurrent.Learner(args, made[-1])
 
     yield make
@@ -86,10 +86,10 @@ def test_learns_what_needs_memory(recurrent, tmp_path, capsys):
     """With its memory, the network does far better after the same number of steps."""
     curve = tmp_path / "curve.png"
     options = ["--total-timesteps", "81920", "--num-envs", "16"]
-    recurrent.ppo.main([*options, "--plot", str(curve)], recurrent.Args, recurrent.train)
+    recurrent.main([*options, "--plot", str(curve)])
     with_memory = mean_return(capsys)
     assert curve.read_bytes().startswith(b"\x89PNG")
-    recurrent.ppo.main([*options, "--forgetful"], recurrent.Args, recurrent.train)
+    recurrent.main([*options, "--forgetful"])
     assert with_memory > 2 * mean_return(capsys)
 
 
@@ -101,9 +101,7 @@ def test_seeds(recurrent, tmp_path, capsys):
     curve = tmp_path / "seeds.png"
     options = ["--total-timesteps", "8192", "--seeds", "2", "--seed", "4", "--plot", str(curve)]
     with pytest.raises(SystemExit, match=r"the target 475 was not reached in 8192 steps with the seeds \[4, 5\]"):
-        recurrent.ppo.main([*options, "--target", "475"], recurrent.Args, recurrent.train)
+        recurrent.main([*options, "--target", "475"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2 and ", seed 4, " in lines[0] and ", seed 5, " in lines[1]
     assert curve.read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(SystemExit, match="--checkpoint belongs to a single run"):
-        recurrent.ppo.main(["--seeds", "2", "--checkpoint", "x"])

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 import envpool
+from envpool.training import policies
 from tests.examples.load import load
 
 
@@ -39,10 +41,34 @@ def test_the_arm_that_hits_the_floor_ends_an_episode(example):
 
 
 def test_a_few_updates(example, capsys):
-    load("ppo").main(["--num-envs", "16", "--total-timesteps", "3200"], example.Args)
+    example.main(["--num-envs", "16", "--total-timesteps", "3200"])
     assert "RobotArmReach-v0: mean return" in capsys.readouterr().out
+
+
+def test_a_loaded_policy_acts_on_the_task_as_it_is(example, tmp_path, monkeypatch):
+    agents, path = [], str(tmp_path / "arm.pt")
+    use = policies.use
+    monkeypatch.setattr(policies, "use", lambda args, agent, *rest: (agents.append(agent), use(args, agent, *rest)))
+    example.main(["--num-envs", "4", "--total-timesteps", "800", "--save", path])
+    act, options = example.load(path), {"normalize_obs": True, "clip_obs": example.CLIP}
+    with envpool.make_gymnasium(example.TASK, num_envs=5) as pool:
+        obs, _ = pool.reset()
+        for _ in range(3):
+            actions = act(obs)
+            np.testing.assert_array_equal(actions, agents[0].best(obs))
+            obs = pool.step(actions)[0]
+    scale = agents[0].scale
+    with envpool.make_gymnasium(example.TASK, num_envs=5, seed=1, **options) as pool:
+        pool.normalization.set(
+            pool.normalization.get() | {"obs.mean": scale.mean, "obs.var": scale.std**2 - 1e-8, "obs.count": 1e6}
+        )
+        pool.normalization.is_frozen = True
+        seen, _ = pool.reset()
+        with envpool.make_gymnasium(example.TASK, num_envs=5, seed=1) as plain, torch.no_grad():
+            means = agents[0].actor(torch.from_numpy(seen).float()).clamp(-1, 1)
+            np.testing.assert_allclose(act(plain.reset()[0]), means, atol=1e-5)
 
 
 @pytest.mark.slow
 def test_ppo_learns(example):
-    load("ppo").main(["--target", "75"], example.Args)
+    example.main(["--target", "75"])

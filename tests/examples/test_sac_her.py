@@ -9,6 +9,7 @@ import torch
 from torch.distributions import Normal, TanhTransform, TransformedDistribution
 
 import envpool
+from envpool.training import policies
 from tests.examples.load import load
 
 SHORT = ["--num-envs", "4", "--random-steps", "100", "--updates-per-step", "0.1", "--hidden", "8"]
@@ -54,7 +55,7 @@ def test_every_transition_is_bootstrapped(learner):
 
 def test_policy_file(sac, tmp_path, capsys, monkeypatch):
     """A short run; the file has the same policy, which the command that is printed shows."""
-    monkeypatch.setattr(sac.ppo, "EPISODES", 3)
+    monkeypatch.setattr(policies, "EPISODES", 3)
     saved = str(tmp_path / "her.pt")
     sac.main([*SHORT, "--total-timesteps", "400", "--save", saved, "--eval", "--plot", str(tmp_path / "curve.png")])
     out = capsys.readouterr().out

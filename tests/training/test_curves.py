@@ -3,6 +3,7 @@
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from envpool.training import curves
@@ -28,3 +29,16 @@ def test_a_missed_target_fails(capsys):
     assert (
         "PPO on CartPole-v1: mean return 10.0 over the last 100 of 100 episodes, 500 steps" in capsys.readouterr().out
     )
+
+
+def test_returns_of_a_pool():
+    """Only steps in which episodes end count; each episode has the number of steps at its end."""
+    returns = curves.Returns()
+    for step in range(64):
+        returns.add({"finished": {"r": np.array([1.0, 3.0])}} if step % 2 else {}, step)
+        assert math.isnan(returns.mean) == (len(returns.values) < 100)
+    assert returns.values == [1.0, 3.0] * 32
+    assert returns.steps == [step for step in range(1, 64, 2) for _ in range(2)]
+    returns.add({"finished": {"r": np.full(36, 5.0)}}, 64)
+    returns.add({"finished": {"r": np.full(32, 5.0)}}, 65)
+    assert returns.mean == pytest.approx((16 * 4 + 68 * 5) / 100)
