@@ -45,4 +45,22 @@ static inline double ep_element(int32_t dtype, const void *x, int64_t i) {
   return 0;
 }
 
+/* Stores a number as element i of an aligned array of floats. */
+static inline void ep_put_float(int32_t dtype, void *x, int64_t i, double value) {
+  if (dtype == ENVPOOL_FLOAT32)
+    ((float *)x)[i] = (float)value;
+  else
+    ((double *)x)[i] = value;
+}
+
+/* Stores an integer, of which signed dtypes get the two's complement, as element i of an aligned array of integers. */
+static inline void ep_put_integer(int32_t dtype, void *x, int64_t i, uint64_t value) {
+#define EP_CASE(DTYPE, NAME, T) \
+  case DTYPE:                   \
+    ((T *)x)[i] = (T)value;     \
+    break;
+  switch (EP_STORED(dtype)) { EP_NUMBERS(EP_CASE) }
+#undef EP_CASE
+}
+
 #endif /* ENVPOOL_CORE_DTYPES_H */

@@ -17,5 +17,6 @@ cdef class Orphan:
     cdef list blocks                # the blocks in flight, of whole batches
     cdef object partial             # the memory of the block of partial batches, or None
     cdef object statistics          # where the threads count
+    cdef list tables                # by env id: the ParamDraws whose table the env uses, or None; None before the first
 
     cdef void adopt(self, Engine* e, list blocks, object partial, object statistics) noexcept

@@ -31,9 +31,10 @@ from envpool._core.calls cimport (
 from envpool._core.guard cimport fork_generation
 from envpool._core.policy cimport FIRST_WAKE, MAX_COPIED, MAX_GROUP
 from envpool._core.structs cimport (
-    Block, DISABLED, Engine, NEVER, PENDING, PlayerArrays, Queue, REFUSED, Span, Turns, Worker,
+    Block, DISABLED, DrawTable, Engine, NEVER, PENDING, PlayerArrays, Queue, REFUSED, Span, Turns, Worker,
 )
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env, envpool_field
+from envpool.numerics.rng cimport ep_pcg64
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
@@ -69,6 +70,10 @@ cdef size_t lay_out(Engine* e, char* arena) noexcept:
     e.seeds = <uint64_t*>carve(&used, arena, n * sizeof(uint64_t))
     e.seed_pending = <uint8_t*>carve(&used, arena, n)
     e.param_pending = <uint8_t*>carve(&used, arena, n)
+    if e.env_def.num_params:
+        e.tables = <const DrawTable**>carve(&used, arena, n * sizeof(void*))
+        e.streams = carve(&used, arena, n * sizeof(ep_pcg64))
+        e.has_stream = <uint8_t*>carve(&used, arena, n)
     e.param_values = <void**>carve(&used, arena, e.env_def.num_params * sizeof(void*))
     e.param_bytes = <int64_t*>carve(&used, arena, e.env_def.num_params * sizeof(int64_t))
     e.blocks = <Block**>carve(&used, arena, e.num_blocks * sizeof(Block*))
@@ -279,6 +284,7 @@ cdef int free_orphan(void* argument) noexcept:
     orphan.blocks = None
     orphan.partial = None
     orphan.statistics = None
+    orphan.tables = None
     num_orphans -= 1
     Py_DECREF(orphan)
     return 0

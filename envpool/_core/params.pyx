@@ -5,6 +5,8 @@
 set. They belong to the consumer while the env is idle, and to the thread that steps the env while it is in flight.
 
 Options of resets are parameters that the env forgets with the reset: what is in force afterwards is their default.
+
+An env with a table (`tables`) draws parameters at each reset, see draws.pyx. `params_pending` counts it as well.
 """
 
 import numpy as np
@@ -16,11 +18,12 @@ from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc32
 from envpool._core.calls cimport begin_params, field_at, has_failures, row_items
+from envpool._core.draws cimport ParamDraws
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
 from envpool._core.inputs cimport ResetOptions, as_ids, check_idle, checked_ids
 from envpool._core.pool cimport Pool
-from envpool._core.structs cimport Engine
+from envpool._core.structs cimport DrawTable, Engine, ParamDraw
 from envpool.env cimport ENVPOOL_BOOL, ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_field, envpool_params
 
 from envpool._core.definition import DTYPES
@@ -69,6 +72,39 @@ cdef void note_pending(Engine* e, int32_t id, bint is_pending) noexcept:
         ep_add_sc32(&e.params_pending, 1 if is_pending else -1)
 
 
+cdef int put_rows(Engine* e, const int32_t* ids, int64_t n, int k, const char* source, int64_t stride) except -1:
+    """Makes values of parameter k pending for idle envs, the next one `stride` bytes after the last one."""
+    cdef int64_t i, row = e.param_bytes[k]
+    load_in_force(e, ids, n)
+    for i in range(n):
+        memcpy(<char*>e.param_values[k] + ids[i] * row, source + i * stride, row)
+        note_pending(e, ids[i], True)
+    return 0
+
+
+cdef bint is_drawn(const DrawTable* table, int k) noexcept:
+    """Whether envs with this table, which may be NULL, draw parameter k."""
+    cdef int32_t i
+    if table != NULL:
+        for i in range(table.num_draws):
+            if table.draws[i].param == k:
+                return True
+    return False
+
+
+cdef int check_not_drawn(const Engine* e, const int32_t* ids, int64_t n, int k) except -1:
+    """Raises ConfigError if one of these envs draws parameter k, so that another value would not last."""
+    cdef int64_t i
+    for i in range(n):
+        if is_drawn(e.tables[ids[i]], k):
+            name = field_at(e.env_def, e.env_def.params, k).name.decode()
+            raise ConfigError(
+                f"{name} of env {ids[i]} cannot be set, since randomize draws it for each episode: call "
+                f"set_randomize() without {name!r} first; nothing was changed"
+            )
+    return 0
+
+
 def set_params(Pool pool, values, env_ids):
     """Let idle envs have other parameters from their next reset on; see ``EnvPool.set_params``.
 
@@ -86,8 +122,7 @@ def set_params(Pool pool, values, env_ids):
     cdef Engine* e = pool.engine
     cdef cnp.ndarray ids, array
     cdef const int32_t* id
-    cdef const char* source
-    cdef int64_t i, n, row, stride
+    cdef int64_t n
     cdef int k
     try:
         ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
@@ -100,17 +135,10 @@ def set_params(Pool pool, values, env_ids):
                 )
         pool.guard.check_open()
         check_idle(e, id, n, False, "env_ids")
-        if not given:
-            return
-        load_in_force(e, id, n)
+        for k, _ in given:
+            check_not_drawn(e, id, n, k)
         for k, array in given:
-            row = e.param_bytes[k]
-            stride = 0 if array.shape[0] == 1 else row
-            source = <const char*>cnp.PyArray_DATA(array)
-            for i in range(n):
-                memcpy(<char*>e.param_values[k] + id[i] * row, source + i * stride, row)
-        for i in range(n):
-            note_pending(e, id[i], True)
+            put_rows(e, id, n, k, <const char*>cnp.PyArray_DATA(array), 0 if array.shape[0] == 1 else e.param_bytes[k])
     finally:
         pool.end_visit(visit)
 
@@ -202,6 +230,79 @@ cdef void overlay_pending(const Engine* e, const int32_t* ids, int64_t n, void**
             for k in range(e.env_def.num_params):
                 row = e.param_bytes[k]
                 memcpy(<char*>values[k] + ids[i] * row, <const char*>e.param_values[k] + ids[i] * row, row)
+
+
+# ---- drawing ---------------------------------------------------------------------------------------------------------
+
+cdef int end_draws(Engine* e, int32_t id, const DrawTable* new) except -1:
+    """Makes the nominal values of parameters pending that an idle env draws, but not with another table."""
+    cdef const DrawTable* table = e.tables[id]
+    cdef const ParamDraw* d
+    cdef int32_t i
+    for i in range(0 if table == NULL else table.num_draws):
+        d = &table.draws[i]
+        if not is_drawn(new, d.param):
+            put_rows(e, &id, 1, d.param, d.nominal + id * d.nominal_stride, 0)
+    return 0
+
+
+def set_draws(Pool pool, ParamDraws draws, env_ids):
+    """Let idle envs draw parameters from their next reset on; see ``EnvPool.set_randomize``.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    draws : ParamDraws or None
+        How parameters are drawn, for a pool of as many envs; None for no draws.
+    env_ids : array_like of int or None
+        (n,) ids; None for all envs.
+    """
+    cdef int visit = enter(pool.guard, NOTHING_ELSE, b"set_randomize")
+    cdef Engine* e = pool.engine
+    cdef const DrawTable* table = NULL if draws is None else &draws.table
+    cdef cnp.ndarray ids
+    cdef const int32_t* id
+    cdef int64_t i
+    try:
+        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        id = <const int32_t*>cnp.PyArray_DATA(ids)
+        none = [None] * e.num_envs
+        pool.guard.check_open()
+        check_idle(e, id, ids.shape[0], False, "env_ids")
+        if e.env_def.num_params == 0:
+            return
+        if pool.orphan.tables is None:
+            pool.orphan.tables = none
+        for i in range(ids.shape[0]):
+            end_draws(e, id[i], table)
+            ep_add_sc32(&e.params_pending, <int32_t>(table != NULL) - <int32_t>(e.tables[id[i]] != NULL))
+            e.tables[id[i]] = table
+            pool.orphan.tables[id[i]] = draws
+    finally:
+        pool.end_visit(visit)
+
+
+def get_ranges(Pool pool, env_ids):
+    """Return the `ranges` of the ParamDraws of envs, a list with None for an env that draws nothing.
+
+    Parameters
+    ----------
+    pool, env_ids
+        See `set_draws`; the envs may be in flight.
+    """
+    cdef int visit = enter(pool.guard, NOTHING_ELSE, b"get_randomize")
+    cdef ParamDraws draws
+    try:
+        ids = checked_ids(pool.engine, as_ids(env_ids, "env_ids"), "env_ids")
+        pool.guard.check_open()
+        found = []
+        for id in ids.tolist():
+            draws = None if pool.orphan.tables is None else pool.orphan.tables[id]
+            found.append(None if draws is None else draws.ranges)
+        return found
+    finally:
+        pool.end_visit(visit)
 
 
 # ---- saved states ----------------------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 """Saving, restoring and copying the states of envs.
 
 A saved state is a little-endian byte string: a Header and two names, a CoreState, the Sums of the env if its pool has
-the option `episode_statistics`, pending parameters if there are any, the flags of its players, what they are owed and
-which moves are legal if they move in turn and, beside Sums, their returns, the env's snapshot, zeros up to a multiple
-of eight bytes, and a checksum of everything before it. All states of one pool begin with the same prefix except for
-Header.env_bytes, so comparing the prefix tells whether a state belongs to the same task, options and version.
+the option `episode_statistics`, pending parameters if there are any, the generator of parameters that are drawn for
+each episode if there are any, the flags of its players, what they are owed and which moves are legal if they move in
+turn and, beside Sums, their returns, the env's snapshot, zeros up to a multiple of eight bytes, and a checksum of
+everything before it. All states of one pool begin with the same prefix except for Header.env_bytes, so comparing the
+prefix tells whether a state belongs to the same task, options and version.
 
 The checksum catches corruption, not tampering. Everything that is read from a state is therefore checked again before
 it is used as a size or an index, here and by the env's set_state.
@@ -33,6 +34,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc32
 from envpool._core.calls cimport has_failures, seed_envs
+from envpool._core.draws cimport STREAM_BYTES, is_stream, keeps_stream, restore_stream, save_stream
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
 from envpool._core.inputs cimport as_ids, check_disjoint, check_idle, checked_ids, hold, unhold
@@ -79,7 +81,7 @@ cdef struct CoreState:          # what the core keeps of an env, between the pre
     uint8_t reset               # Reset
     uint8_t seed_pending        # 1: the env is not seeded yet, and has no snapshot
     uint8_t has_sums            # 1: the Sums of its statistics follow
-    uint8_t zero
+    uint8_t has_stream          # 1: a generator follows the parameters
     uint32_t param_bytes        # size of the pending parameters, which follow: all parameters, or 0
     uint32_t zeros[3]
 
@@ -170,9 +172,14 @@ cdef const char* params_part(bytes state) noexcept:
     return <const char*>(core_part(state) + 1) + (sizeof(Sums) if core_part(state).has_sums else 0)
 
 
+cdef const char* stream_part(bytes state) noexcept:
+    """Returns the generator of parameters, of a state that check_state() has accepted and that has one."""
+    return params_part(state) + core_part(state).param_bytes
+
+
 cdef const char* players_part(bytes state) noexcept:
     """Returns what is kept of players, of a state that check_state() has accepted."""
-    return params_part(state) + core_part(state).param_bytes
+    return stream_part(state) + (STREAM_BYTES if core_part(state).has_stream else 0)
 
 
 cdef const char* env_part(const Engine* e, bytes state) noexcept:
@@ -183,8 +190,9 @@ cdef const char* env_part(const Engine* e, bytes state) noexcept:
 cdef int64_t env_part_bytes(const Engine* e, bytes state) noexcept:
     """Returns the size of the env's snapshot, of a state that check_state() has accepted; negative if it is forged."""
     cdef int64_t sums = sizeof(Sums) if core_part(state).has_sums else 0
+    cdef int64_t stream = STREAM_BYTES if core_part(state).has_stream else 0
     cdef int64_t players = player_bytes(e, core_part(state).has_sums)
-    return header_of(PyBytes_AS_STRING(state)).env_bytes - sums - core_part(state).param_bytes - players
+    return header_of(PyBytes_AS_STRING(state)).env_bytes - sums - core_part(state).param_bytes - stream - players
 
 
 cdef int64_t whole_bytes(const char* state, int64_t left) noexcept:
@@ -310,7 +318,7 @@ def split_states(bytes data):
     return tuple(states)
 
 
-# ---- what the core keeps of an env: a CoreState, the sums of its statistics, pending parameters ----------------------
+# ---- what the core keeps of an env: a CoreState, the sums of its statistics, pending parameters, a generator ---------
 
 cdef inline int64_t sums_bytes(const Engine* e) noexcept:
     return sizeof(Sums) if e.tally != NULL else 0
@@ -322,6 +330,10 @@ cdef int64_t pending_bytes(const Engine* e, int32_t id) noexcept:
     An env that was never seeded has no snapshot.
     """
     return params_size(e) if e.param_pending[id] or e.seed_pending[id] else 0
+
+
+cdef inline int64_t stream_bytes(const Engine* e, int32_t id) noexcept:
+    return STREAM_BYTES if keeps_stream(e, id) else 0
 
 
 cdef inline int64_t player_bytes(const Engine* e, bint has_sums) noexcept:
@@ -336,7 +348,7 @@ cdef inline int64_t turn_bytes(const Engine* e) noexcept:
 
 cdef int64_t extra_bytes(const Engine* e, int32_t id) noexcept:
     """Returns the size of what follows the CoreState of an env before its snapshot."""
-    return sums_bytes(e) + pending_bytes(e, id) + player_bytes(e, e.tally != NULL)
+    return sums_bytes(e) + pending_bytes(e, id) + stream_bytes(e, id) + player_bytes(e, e.tally != NULL)
 
 
 cdef void save_players(const Engine* e, int32_t id, char* at) noexcept:
@@ -379,6 +391,7 @@ cdef void fill_core(const Engine* e, int32_t id, CoreState* core) noexcept:
     core.seed = e.seeds[id] if e.seed_pending[id] else 0
     core.has_sums = e.tally != NULL
     core.param_bytes = <uint32_t>pending_bytes(e, id)
+    core.has_stream = keeps_stream(e, id)
 
 
 cdef int save_core(Engine* e, int32_t id, char* core) except -1:
@@ -389,8 +402,10 @@ cdef int save_core(Engine* e, int32_t id, char* core) except -1:
         save_sums(e, id, <Sums*>at)
     if pending_bytes(e, id):
         save_params(e, id, at + sums_bytes(e))
+    if keeps_stream(e, id):
+        save_stream(e, id, at + sums_bytes(e) + pending_bytes(e, id))
     if e.num_players:
-        save_players(e, id, at + sums_bytes(e) + pending_bytes(e, id))
+        save_players(e, id, at + sums_bytes(e) + pending_bytes(e, id) + stream_bytes(e, id))
     return 0
 
 
@@ -404,11 +419,12 @@ cdef int check_core(const Engine* e, bytes state, Py_ssize_t at) except -1:
         env_bytes >= 0
         and 0 <= core.elapsed <= e.max_episode_steps
         and (core.reset == ended or (core.reset == RUNNING and core.elapsed < e.max_episode_steps))
-        and core.seed_pending <= 1 and core.has_sums <= 1
+        and core.seed_pending <= 1 and core.has_sums <= 1 and core.has_stream <= 1
         and (not core.seed_pending or (core.reset == ended and env_bytes == 0))
         and (sums == NULL or are_possible(sums))
         and (param_bytes == params_size(e) or (param_bytes == 0 and not core.seed_pending))
         and (param_bytes == 0 or are_allowed(e, params_part(state)))
+        and (not core.has_stream or (not core.seed_pending and is_stream(stream_part(state))))
         and are_flags(e, players_part(state))
     )
     if not is_possible:
@@ -433,6 +449,8 @@ cdef void restore_core(Engine* e, int32_t id, bytes state) noexcept:
     if e.tally != NULL:
         restore_sums(e, id, sums_part(state))
     restore_params(e, id, params_part(state) if core_part(state).param_bytes else NULL)
+    if core_part(state).has_stream:
+        restore_stream(e, id, stream_part(state))
     if e.num_players:
         restore_players(e, id, players_part(state), core_part(state).has_sums)
 
@@ -441,6 +459,7 @@ cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
     """Copies what the core keeps of an env to another env."""
     cdef CoreState core
     cdef Sums sums
+    cdef char stream[STREAM_BYTES]
     fill_core(e, source, &core)
     put(e, target, &core)
     if e.tally != NULL:
@@ -450,6 +469,9 @@ cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
         copy_params(e, source, target)
     else:
         restore_params(e, target, NULL)
+    if core.has_stream:
+        save_stream(e, source, stream)
+        restore_stream(e, target, stream)
     if e.num_players:
         memcpy(flags_of(e, target), flags_of(e, source), e.num_players)
         if e.turns != NULL:

@@ -177,6 +177,27 @@ cdef struct Queue:
     int64_t probe               # C  its ring position
     int64_t probed_at           # C  when it was published, ns
 
+cdef struct ParamDraw:           # how one parameter is drawn for each episode, see draws.pyx
+    int32_t param               # K  index in the table of parameters
+    int32_t kind                # K  Kind
+    int32_t dtype               # K
+    bint is_shared              # K  whether all elements get the same random number
+    int64_t items               # K  elements of a value
+    const double* first         # K  by element: lower end of a range, or mean; see Kind
+    const double* second        # K  by element: upper end of a range, or standard deviation
+    const double* low           # K  by element: smallest result, or factor
+    const double* high          # K  by element: largest result, or factor
+    const int64_t* least        # K  by element: smallest integer
+    const uint64_t* span        # K  by element: largest integer - smallest integer
+    const char* choices         # K  packed values to choose from (num_choices)
+    int64_t num_choices         # K
+    const char* nominal         # K  packed values that were passed to make: one for all envs, or one per env
+    int64_t nominal_stride      # K  bytes from one env to the next, 0 for one value
+
+cdef struct DrawTable:
+    int32_t num_draws           # K
+    ParamDraw* draws            # K
+
 cdef struct Engine:
     int64_t sent                # C  envs published since the pool was made
     int64_t base                # C  sync: `sent` at the last delivery
@@ -209,7 +230,7 @@ cdef struct Engine:
     int32_t seeds_pending       # T  envs whose generator must be seeded before their next step
     int32_t failures            # T  envs with a nonzero entry in `errors`
     int32_t is_moving           # C  the consumer moves rows from blocks to partial batches: every chunk must wake it
-    int32_t params_pending      # T  envs whose parameters change at their next reset
+    int32_t params_pending      # T  envs with pending parameters, plus envs that draw parameters at each reset
     int32_t pad7[12]
     # Policy, set in publish().
     int32_t active              # C  workers that may claim: num_threads, or one less when the consumer helps
@@ -253,6 +274,9 @@ cdef struct Engine:
     void** param_values         # E  one packed array per parameter: what set_params() puts into force
     int64_t* param_bytes        # K  bytes of one env's row of each
     uint8_t* param_pending      # E  nonzero: the env's rows of `param_values` are put into force at its next reset
+    const DrawTable** tables    # E  which parameters are drawn at each reset; NULL: none
+    void* streams               # E  ep_pcg64: the generators of these draws, see draws.pyx
+    uint8_t* has_stream         # E  nonzero: the generator was seeded after the env
     int32_t* next               # T  the env below in the stack of arrivals, -1 at the bottom
     Block* partial_block        # C  NULL until partial batches are first used
     # Blocks in flight: sync has one, async num_envs / batch_size + 2, used round robin.

@@ -26,6 +26,7 @@ from envpool.config.checks import (
     unchecked,
     whole_number,
 )
+from envpool.config.randomize import check_form
 from envpool.config.render_options import RENDER_MODES, as_int, check_camera, check_size
 from envpool.config.transform_checks import (
     check_bounds,
@@ -280,6 +281,16 @@ POOL_OPTIONS = table(
         "what happens in a turn-based task if a move is not legal: an `ActionError`, which None stands for, or what "
         "the rules of the game say, usually that the player loses. Other tasks accept None only",
         '`"raise"`, `"lose"`',
+    ),
+    Option(
+        "randomize",
+        None,
+        "Mapping[str, Sequence[Any]] | None",
+        check_form,
+        "distributions from which parameters are drawn anew for each episode, by their names, see "
+        "[docs/randomization.md](docs/randomization.md)",
+        'e.g. `{"gravity": ("uniform", 8, 12)}`',
+        normal_type="dict[str, tuple[Any, ...]] | None",
     ),
 )
 

@@ -38,6 +38,7 @@ class CommonOptions(TypedDict, total=False):
     players: Literal["rows", "grid", "dict"] | None
     observe: Literal["all", "current"] | None
     illegal_actions: Literal["raise", "lose"] | None
+    randomize: Mapping[str, Sequence[Any]] | None
     time_aware: bool | Literal["normalized"]
     frame_stack: int
     float32_obs: bool
@@ -467,5 +468,6 @@ class Config(Protocol):
     players: Literal["rows", "grid", "dict"] | None
     observe: Literal["all", "current"] | None
     illegal_actions: Literal["raise", "lose"] | None
+    randomize: dict[str, tuple[Any, ...]] | None
 
     def __getattr__(self, name: str) -> Any: ...

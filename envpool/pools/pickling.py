@@ -70,9 +70,14 @@ def reduce_pool(pool: Any) -> tuple[Any, ...]:
             "a pool can be pickled or copied only while no environment is in flight or being rendered: receive all "
             f"results first, for example with recv(min_ready=k) for the k environments in flight ({error})"
         ) from error
-    if pool.normalization is None:
-        return restore_pool, (recipe_of(pool), states)
-    return restore_pool, (recipe_of(pool), states, (pool.normalization.get(), pool.normalization.is_frozen))
+    normalization = None
+    if pool.normalization is not None:
+        normalization = (pool.normalization.get(), pool.normalization.is_frozen)
+    ranges = pool.get_randomize()
+    if all(entry == (pool.spec.config.randomize or {}) for entry in ranges):
+        ranges = None
+    extras = () if normalization is ranges is None else (normalization, ranges)
+    return restore_pool, (recipe_of(pool), states, *extras)
 
 
 def recipe_of(pool: Any) -> Recipe:
@@ -104,8 +109,24 @@ def recipe_of(pool: Any) -> Recipe:
     return Recipe(spec.entry, env, given, made_by, reference, spec.follows_gym, options)
 
 
-def restore_pool(recipe: Recipe, states: EnvStates, normalization: tuple[Any, bool] | None = None) -> Any:
+def restore_pool(
+    recipe: Recipe,
+    states: EnvStates,
+    normalization: tuple[Any, bool] | None = None,
+    ranges: list[dict[str, Any]] | None = None,
+) -> Any:
     """Return a new pool whose environments continue from the states.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to make the pool.
+    states : EnvStates
+        The states of all environments.
+    normalization : (dict, bool), optional
+        Running statistics, and whether they are frozen.
+    ranges : list of dict, optional
+        What each environment draws, if that differs from the option `randomize`.
 
     Raises
     ------
@@ -125,6 +146,8 @@ def restore_pool(recipe: Recipe, states: EnvStates, normalization: tuple[Any, bo
         make = spec.pool_cls = find_pool_class(recipe.pool)
     pool = make(spec, None if recipe.render is None else make_render_options(spec, recipe.render))
     try:
+        for i, entry in enumerate(ranges or ()):
+            pool.set_randomize(entry, i)
         pool.set_state(states)
         if pool.normalization is not None and normalization is not None:
             values, pool.normalization.is_frozen = normalization

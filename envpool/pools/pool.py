@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 import numpy as np
 
 from envpool._core.inputs import ResetOptions, as_ids
-from envpool._core.params import get_params, set_params
+from envpool._core.params import get_params, get_ranges, set_draws, set_params
 from envpool._core.pool import Pool
 from envpool._core.state import copy_states, restore_states, save_states
 from envpool._support.keywords import with_alias
@@ -141,7 +141,11 @@ class EnvPool(PoolAttributes, Pool):
         }
         values = {name: getattr(config, name) for name in spec.param_spec}
         own = {name: value for name, value in values.items() if np.ndim(value) > len(spec.param_spec[name].shape)}
+        if spec.draws is not None:  # the values until the first draw; build() got other ones
+            own |= {k: spec.param_spec[k].default if values[k] is None else values[k] for k in spec.draws.ranges}
         self.set_params(own)
+        if spec.draws is not None:
+            set_draws(self, spec.draws, None)
         self._render_options = render
         self._window = Window(f"{spec.task_id} (env pool {id(self):x})")
         style.set_attributes(self)
@@ -394,7 +398,8 @@ class EnvPool(PoolAttributes, Pool):
         ----------
         params : mapping of str to array_like
             New values, by the names of `EnvSpec.param_spec`: one value for all environments of the call, or an array
-            (B, ...) with one value per environment. Parameters that are not named keep their values.
+            (B, ...) with one value per environment. Parameters that are not named keep their values. Those that the
+            option `randomize` draws for each episode cannot be set.
         env_id : int or array_like of int, optional
             (B,) ids, each once; by default all environments.
 
@@ -428,7 +433,8 @@ class EnvPool(PoolAttributes, Pool):
         Returns
         -------
         dict of str to numpy.ndarray
-            One array (B, ...) per parameter; empty if the task has none.
+            One array (B, ...) per parameter; empty if the task has none. A parameter that is drawn for each episode has
+            its last value.
 
         Raises
         ------
@@ -437,6 +443,53 @@ class EnvPool(PoolAttributes, Pool):
         """
         values = get_params(self, env_id, in_force)
         return dict(zip(self.spec.param_spec, values, strict=False))  # options of resets follow the parameters
+
+    @with_alias("env_ids", "env_id")
+    def set_randomize(self, randomize: Mapping[str, Sequence[Any]] | None, env_id: Any = None) -> None:
+        """Change from which distributions environments draw parameters, from their next reset on.
+
+        A parameter that is no longer drawn has the value that was passed to ``make`` again, or its default.
+
+        Parameters
+        ----------
+        randomize : mapping of str to sequence, or None
+            The option `randomize` of ``make``. It replaces the distributions of all parameters; None ends all draws.
+        env_id : int or array_like of int, optional
+            (B,) ids, each once; by default all environments.
+
+        Raises
+        ------
+        ConfigError, TypeError
+            A parameter does not exist, or a distribution is not allowed; nothing has changed.
+        EnvIdError
+            Ids are out of range, repeated, or of environments that are in flight or being rendered.
+        PoolStateError
+            The pool is closed or was forked.
+        """
+        set_draws(self, self.spec.make_draws(randomize), env_id)
+
+    @with_alias("env_ids", "env_id")
+    def get_randomize(self, env_id: Any = None) -> list[dict[str, tuple[Any, ...]]]:
+        """Return the distributions from which environments draw parameters.
+
+        Parameters
+        ----------
+        env_id : int or array_like of int, optional
+            (B,) ids; by default all environments.
+
+        Returns
+        -------
+        list of dict
+            For each environment what `set_randomize` accepts; empty if it draws nothing.
+
+        Raises
+        ------
+        EnvIdError
+            Ids are out of range.
+        PoolStateError
+            The pool is closed or was forked.
+        """
+        return [{} if ranges is None else dict(ranges) for ranges in get_ranges(self, env_id)]
 
     @cached_property
     def _identity(self) -> tuple[str, bytes]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._core.definition import RAW_PREFIX, describe, upgrade_capsule
+from envpool._core.draws import ParamDraws
 from envpool._support.packages import load_compiled
 from envpool._support.text import shown, similar_names
 from envpool.config import spaces
@@ -26,6 +27,7 @@ from envpool.config.options import (
     with_transforms,
 )
 from envpool.config.params import Param, check_table, named_in_table, shown_options, validate_params
+from envpool.config.randomize import Draw, check_draws, check_form, widest
 from envpool.config.render_options import RENDER_MODES
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
 from envpool.errors import ConfigError
@@ -147,11 +149,15 @@ class EnvSpec:
 
     config: Config
     common_config: Config
+    #: How the pool draws parameters for each episode, from the option `randomize`; None if it does not.
+    draws: ParamDraws | None
 
     def __init__(self, config: Any):
         self.config = validate(config, self.definition)
         self._params = dict(self.definition.resolve_params(self.config))
         self.config, self.common_config = validate_params(self.config, self._params)
+        self.draws = self.make_draws(self.config.randomize)
+        self.common_config = self._with_drawn()
         names = transforms_of(self.config, own_options(self.definition))
         self.transforms = Transforms(self.config, names)
         # In place of a value that a transform applies, the environment gets its own default.
@@ -170,6 +176,30 @@ class EnvSpec:
         table = named_in_table(self._params, self.definition.reset_options)
         check_table(self._description.name, table, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
+
+    def make_draws(self, ranges: Any) -> ParamDraws | None:
+        """Return how to draw parameters, from values of the option `randomize`; None if there are none.
+
+        Raises
+        ------
+        ConfigError, TypeError
+            A parameter does not exist, or a distribution is not allowed.
+        """
+        checked = check_form("randomize", ranges)
+        return None if checked is None else ParamDraws(checked, self._checked_draws(checked))
+
+    def _checked_draws(self, ranges: Mapping[str, Any]) -> list[Draw]:
+        return check_draws(ranges, self._params, self.config, self.task_id or self.env.__name__)
+
+    def _with_drawn(self) -> Any:
+        """Return `common_config` with numbers that are the largest or smallest ones of all draws."""
+        changed = {}
+        for draw in [] if self.draws is None else self._checked_draws(self.draws.ranges):
+            name, param = list(self._params.items())[draw.param]
+            ends = None if param.shape else widest(draw, param)
+            if ends is not None:
+                changed[name] = getattr(np.append(ends, getattr(self.common_config, name)), param.common)().item()
+        return self.common_config._replace(**changed)
 
     def set_pool_options(self, options: Mapping[str, Any]) -> None:
         """Set `pool_options`, and what follows from them; raise ConfigError for values that the task does not allow."""

@@ -329,7 +329,7 @@ typedef struct envpool_env {
    * only finite values within its bounds. The parameters in force are part of an env's snapshot. */
   const envpool_field *params;
 
-  /* Writes the parameters in force of envs that no thread is stepping, and returns a status. */
+  /* Writes the parameters in force of envs that no thread is stepping, also on several threads; returns a status. */
   int (*get_params)(void *state, const envpool_params *params);
 
   /* Puts parameters into force, and returns a status. The pool calls it right before step_many resets these envs, on
