@@ -1,4 +1,4 @@
-"""Writes the diagrams of the pages as SVG: docs/img/concept_*.svg, and charts of docs/data.
+"""Writes the diagrams of the pages as SVG: docs/img/concept_*.svg, and a chart of docs/data.
 
 With --check, the script only reports whether the files are up to date.
 """
@@ -229,51 +229,12 @@ def headline() -> str:
     return drawing(700, y + 24, f"Steps per second of envpool and of {peer}", shapes)
 
 
-def curve(
-    values: Callable[[dict[str, Any]], float], title: str, ticks: tuple[float, ...], unit: Callable[[float], str]
-) -> str:
-    """Return a value of docs/data/sweep.json over the number of environments, one line per number of threads."""
-    rows = json.loads((DATA / "sweep.json").read_text())["rows"]
-    envs = sorted({row["num_envs"] for row in rows})
-    left, top, width, height = 80, 40, 480, 230
-    low, high = math.log10(ticks[0]), math.log10(ticks[-1])
-
-    def place(row: dict[str, Any]) -> tuple[float, float]:
-        x = left + width * envs.index(row["num_envs"]) / (len(envs) - 1)
-        return x, top + height * (1 - (math.log10(values(row)) - low) / (high - low))
-
-    shapes = [text(left, 22, title, size=14)]
-    for tick in ticks:
-        y = top + height * (1 - (math.log10(tick) - low) / (high - low))
-        shapes += [line(left, y, left + width, y, "#e0e0e0"), text(left - 8, y + 4, unit(tick), "end")]
-    for i, number in enumerate(envs):
-        shapes.append(text(left + width * i / (len(envs) - 1), top + height + 18, f"{number:,}", "middle"))
-    shapes.append(text(left + width / 2, top + height + 38, "num_envs", "middle"))
-    for threads, color in ((1, BLUE), (2, ORANGE)):
-        points = [place(row) for row in rows if row["num_threads"] == threads]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        shapes.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2.5"/>')
-        shapes += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}"/>' for x, y in points]
-        y = top + height - 56 + 18 * threads
-        label = f"num_threads={threads}"
-        shapes += [line(left + 350, y - 4, left + 374, y - 4, color), text(left + 380, y, label)]
-    return drawing(600, 320, title, shapes)
-
-
-def microseconds(row: dict[str, Any]) -> float:
-    """Return the time of a batch."""
-    return row["num_envs"] / row["steps_per_second"] * 1e6
-
-
 #: The files in docs/img, with the functions that draw them.
 DIAGRAMS: dict[str, Callable[[], str]] = {
     "concept_sync_async.svg": sync_and_async,
     "concept_auto_reset.svg": auto_reset,
     "concept_blocks.svg": blocks,
     "headline.svg": headline,
-    "choosing_batch_time.svg": lambda: curve(
-        microseconds, "Time of a batch of CartPole-v1, us", (0.3, 1, 3, 10, 30, 100), lambda t: f"{t:g} us"
-    ),
 }
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ from envpool.registration import registry
 from envpool.tasks.entries import TaskEntry, family_of
 from envpool.tasks.spec import spec_class_of
 
+#: The number of environments up to which a table of options names those that have an option.
+MOST_OWNERS = 6
+
 #: The begin of a part that belongs to a family, and the part's name: "tasks box2d".
 MARKER = re.compile(r"<!-- ((tasks|options) ([\w.]+)): begin")
 
@@ -95,8 +98,11 @@ def described(text: str) -> str:
 
 
 def who(owners: Iterable[str], everyone: set[str]) -> str:
-    """Return the environments that have an option."""
-    return "all" if set(owners) == everyone else ", ".join(owners)
+    """Return the environments that have an option, or their number: `envpool spec TASK` has the options of a task."""
+    names = list(dict.fromkeys(owners))
+    if set(names) == everyone:
+        return "all"
+    return ", ".join(names) if len(names) <= MOST_OWNERS else f"{len(names)} environments"
 
 
 RENDERERS: dict[str, Callable[[str], str]] = {"tasks": tasks, "options": options}

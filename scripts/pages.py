@@ -43,16 +43,14 @@ def code(default: Any) -> str:
 
 
 def machine(report: dict[str, Any]) -> str:
-    """Return the sentence that says how and on which machine a report was made."""
+    """Return the line that says on which machine a report was made; the page has the command above the table."""
     m = report["machine"]
-    return (
-        f"Measured with `{report['command']}` on {m['cores_available']} cores ({m['cpu']}), {m['system']}, "
-        f"{m['python']}, NumPy {m['numpy']}, {m['compiler']}:\n\n"
-    )
+    cores = f"{m['cores_available']} cores ({m['cpu']})"
+    return f"On {cores}, {m['system']}, {m['python']}, NumPy {m['numpy']}, {m['compiler']}:\n\n"
 
 
 def compare(report: dict[str, Any]) -> str:
-    """Return the table of a comparison with EnvPool, after the sentence about the machine."""
+    """Return the table of a comparison with EnvPool, after the line about the machine."""
     rows = (
         [
             row["cell"],
@@ -110,37 +108,29 @@ def construction(report: dict[str, Any]) -> str:
 
 
 def bench(report: dict[str, Any]) -> str:
-    """Return the table of a run of `envpool bench`, after the sentence about the machine."""
-    rows = (
-        [
+    """Return the table of a run of `envpool bench`, without empty columns, after the line about the machine."""
+    titles = ("task", "engine", "envs", "batch", "threads", "steps/s", "CPU-s/M steps", "of limit", "speedup")
+    rows = [
+        (
             row["task"],
             row["engine"],
             str(row["num_envs"]),
-            str(row["batch_size"]),
+            str(row["batch_size"]) if row["batch_size"] != row["num_envs"] else "",
             str(row["num_threads"]) if row["engine"] == "envpool" else "",
             rate(row["steps_per_second"]),
             "" if row["cpu_seconds_per_million_steps"] is None else f"{row['cpu_seconds_per_million_steps']:.3g}",
             "" if row["share_of_limit"] is None else f"{row['share_of_limit']:.0%}",
             ratio(row["speedup"]),
-        ]
+        )
         for row in report["rows"]
-    )
-    head = (
-        "task",
-        "engine",
-        "envs",
-        "batch",
-        "threads",
-        "steps/s",
-        "CPU-s/M steps",
-        "of limit",
-        "envpool is faster by",
-    )
+    ]
+    columns = [column for column in zip(titles, *rows, strict=True) if set(column[1:]) not in ({""}, {"envpool"})]
+    head, *rows = zip(*columns, strict=True)
     return machine(report) + table(head, rows)
 
 
 def builds(report: dict[str, Any]) -> str:
-    """Return the table of what builds cost and yield, after the sentence about the machine."""
+    """Return the table of what builds cost and yield, after the line about the machine."""
     columns = {
         "load_before": "load before",
         "cpu_s": "CPU, s",
@@ -184,7 +174,7 @@ def levels(report: dict[str, Any]) -> str:
 
 
 def upstream(report: dict[str, Any]) -> str:
-    """Return the table of a comparison with upstream, after the sentence about the machine."""
+    """Return the table of a comparison with upstream, after the line about the machine."""
     rows = (
         [
             row["task"],
@@ -199,7 +189,7 @@ def upstream(report: dict[str, Any]) -> str:
 
 
 def robotics(report: dict[str, Any]) -> str:
-    """Return the table of a comparison with upstream and with MuJoCo alone, after the sentence about the machine."""
+    """Return the table of a comparison with upstream and with MuJoCo alone, after the line about the machine."""
     rates = ("steps_per_second", "upstream_steps_per_second", "mujoco_steps_per_second")
     ratios = ("ratio", "cpu_ratio", "upstream_mujoco_cpu_ratio", "mujoco_cpu_ratio")
     titles = ("task", "envpool, steps/s", "upstream, steps/s", "MuJoCo alone, steps/s", "ratio", "CPU ratio")
@@ -267,7 +257,6 @@ def replace(text: str, name: str, content: str) -> str:
 #: Tables of measurements by page: the name of the part, the function that renders it, and the name of its data file.
 MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
     "docs/benchmarks.md": {
-        "sweep": (bench, "sweep"),
         "async": (bench, "async"),
         "simulators": (bench, "simulators"),
         "gymnasium": (bench, "gymnasium"),

@@ -42,7 +42,7 @@ class MiniGrid(LevelOptions):
         Length of the array ``mission``, 1 to 512; longer missions are cut. Default 96, in BabyAI 512.
     observation : str
         What observations are, in the manner of upstream's wrappers: ``"partial"``, ``"full"``, ``"rgb_partial"``,
-        ``"rgb_full"``, ``"one_hot"``, ``"flat"`` or ``"symbolic"``; docs/minigrid.md describes them. Default
+        ``"rgb_full"``, ``"one_hot"``, ``"flat"`` or ``"symbolic"``; docs/grid_worlds.md describes them. Default
         ``"partial"``.
     goal_direction : str
         ``"slope"``, ``"angle"`` or ``"angle_atan2"`` adds the array ``goal_direction`` to observations, as upstream's

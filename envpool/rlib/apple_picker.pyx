@@ -1,7 +1,7 @@
 """ApplePicker: walk through an orchard and pick all apples.
 
 The task, its actions, rewards and images are those of ``rlib.envs.apple_picker`` in jhare96/reinforcement-learning.
-Which rules rlib's documentation leaves open, and how they were chosen here, is in docs/rlib.md.
+Which rules rlib's documentation leaves open, and how they were chosen here, is in docs/grid_worlds.md.
 
 A reset draws one ``integers()`` for the agent and one for each apple; steps draw nothing.
 """

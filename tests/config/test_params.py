@@ -264,10 +264,10 @@ DOCUMENTED = [
     ("classic_control", "FrozenLake", "FrozenLake-v1"),
     ("classic_control", "Taxi", "Taxi-v4"),
     ("classic_control", "NChain", "NChain-v0"),
-    ("rlib", "ApplePicker", "ApplePicker-v0"),
-    ("box2d", "LunarLander", "LunarLander-v3"),
-    ("box2d", "BipedalWalker", "BipedalWalker-v3"),
-    ("box2d", "CarRacing", "CarRacing-v3"),
+    ("grid_worlds", "Parameters of ApplePicker", "ApplePicker-v0"),
+    ("classic_control", "LunarLander", "LunarLander-v3"),
+    ("classic_control", "BipedalWalker", "BipedalWalker-v3"),
+    ("classic_control", "CarRacing", "CarRacing-v3"),
 ]
 
 

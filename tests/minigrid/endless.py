@@ -11,7 +11,7 @@ from minigrid.minigrid_env import MiniGridEnv
 
 from tests.minigrid.explorer import STEPS
 
-#: Tries after which a level is rejected, as docs/minigrid.md says.
+#: Tries after which a level is rejected, as docs/grid_worlds.md says.
 TRIES = 100
 
 

@@ -1,4 +1,4 @@
-"""ApplePicker in plain Python: the rules that docs/rlib.md states."""
+"""ApplePicker in plain Python: the rules that docs/grid_worlds.md states."""
 
 from __future__ import annotations
 

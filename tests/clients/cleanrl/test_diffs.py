@@ -1,4 +1,4 @@
-"""The diffs of docs/cleanrl.md, applied to CleanRL's scripts, which then run for a few updates."""
+"""The diffs of docs/clients.md, applied to CleanRL's scripts, which then run for a few updates."""
 
 import os
 import re
@@ -14,7 +14,7 @@ import pytest
 import envpool
 
 SCRIPTS = Path(find_spec("cleanrl").submodule_search_locations[0])
-PAGE = (Path(__file__).parents[3] / "docs" / "cleanrl.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "clients.md").read_text()
 DIFFS = dict(re.findall(r'^```diff title="([\w.]+)"\n(.*?)^```$', PAGE, re.M | re.S))
 SMALL = {
     "ppo_atari_envpool.py": "--env-id Breakout-v5 --num-envs 2 --num-steps 16 --total-timesteps 96 --num-minibatches 2",
