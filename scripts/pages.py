@@ -259,7 +259,6 @@ MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
     "docs/benchmarks.md": {
         "async": (bench, "async"),
         "simulators": (bench, "simulators"),
-        "gymnasium": (bench, "gymnasium"),
         "simulators_gymnasium": (bench, "simulators_gymnasium"),
         "compare": (compare, "compare"),
         "atari": (atari, "compare"),

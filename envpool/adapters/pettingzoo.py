@@ -41,8 +41,8 @@ class ParallelEnv(ZooEnv, pettingzoo.ParallelEnv):
     render_mode : {"rgb_array", "human"}, optional
         Whether `render` returns frames or shows them in a window. By default, `render` raises PoolStateError.
     seed : int, optional
-        Seed of the environment until ``reset(seed=...)`` sets another one. By default, as in PettingZoo, it is drawn
-        from the entropy of the system.
+        Seed of the environment until ``reset(seed=...)`` sets another one. By default, as in PettingZoo, a random
+        seed is drawn.
     **options
         Options of ``envpool.make``, except ``players`` and those that concern several environments.
 

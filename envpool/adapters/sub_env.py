@@ -19,7 +19,7 @@ from envpool.python_envs.access import (
     method_or_value,
     set_attribute,
 )
-from envpool.python_envs.pool import PythonPool
+from envpool.python_envs.python_pool import PythonPool
 
 
 class SubEnv(ParamAttributes, gymnasium.Env[Any, Any]):

@@ -143,7 +143,7 @@ def check_seeds(name: str, seeds: Any, count: int, most: int = LARGEST_SEED) -> 
 def check_seed_options(seed: Any, env_seed: Any, num_envs: int, most: int = LARGEST_SEED) -> tuple[int, list[int]]:
     """Return the options seed and env_seed, checked; a sequence of seeds becomes env_seed, and None a random seed."""
     is_empty = is_sequence(env_seed) and len(env_seed) == 0
-    if seed is None:  # entropy of the system, which is recorded in the configuration so that it can be used again
+    if seed is None:  # a random seed, which the configuration records so that it can be used again
         seed = int(np.random.SeedSequence().generate_state(1)[0]) % (INT32_MAX + 1)
     if not is_sequence(seed):
         if is_empty:

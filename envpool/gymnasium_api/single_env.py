@@ -34,8 +34,8 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
     render_mode : {"rgb_array", "human"}, optional
         Whether `render` returns frames or shows them in a window. By default, `render` raises PoolStateError.
     seed : int, optional
-        Seed of the environment until ``reset(seed=...)`` sets another one. By default, as in gymnasium, it is drawn
-        from the entropy of the system.
+        Seed of the environment until ``reset(seed=...)`` sets another one. By default, as in gymnasium, a random
+        seed is drawn.
     **options
         Options of ``envpool.make``, except those that concern several environments.
 

@@ -9,7 +9,7 @@ import envpool.python_envs.envs as envs
 from envpool._core.poisoned import poisoned
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, PlayerGroup
-from envpool.python_envs.pool import python_pool
+from envpool.python_envs.python_pool import python_pool
 
 
 class PythonEnv(EnvDefinition):

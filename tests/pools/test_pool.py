@@ -6,7 +6,7 @@ import pytest
 
 import envpool
 from envpool.errors import EnvCreateError, PoolStateError
-from envpool.python_envs.pool import PythonPool
+from envpool.python_envs.python_pool import PythonPool
 
 STYLES = ["gymnasium", "gym", "dm"]
 

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from envpool.adapters.ray.pool import RayPool as RayPool
+from envpool.adapters.ray.ray_pool import RayPool as RayPool
 from envpool.adapters.ray.rollouts import ActorRollout as ActorRollout
