@@ -535,6 +535,7 @@ def test_specs_are_pickled():
 PUBLIC = {
     *("reset", "step", "send", "recv", "async_reset", "xla", "render", "seed", "sample_actions", "stats", "close"),
     *("get_state", "set_state", "copy_state", "get_params", "set_params", "call", "get_attr", "set_attr"),
+    *("get_randomize", "set_randomize"),
     *(
         "spec",
         "config",

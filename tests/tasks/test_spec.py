@@ -77,6 +77,7 @@ def test_defaults():
         "players": None,
         "observe": None,
         "illegal_actions": None,
+        "randomize": None,
         "reward_threshold": 475.0,
         "sutton_barto_reward": False,
         "gravity": 9.8,
