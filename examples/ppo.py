@@ -19,6 +19,7 @@ points:
   value of this observation; a terminated one is not.
 """
 
+import math
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -26,7 +27,6 @@ import torch
 from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.vector.utils import create_empty_array
 from torch import nn
-from torch.distributions import Categorical, Independent, Normal
 
 import envpool
 from envpool.rollout import Progress, Sampler, gae
@@ -156,15 +156,21 @@ class Agent(nn.Module):
             return sampler.categorical(outputs)
         return sampler.gaussian(outputs, self.log_std.cpu().numpy())
 
-    def forward(self, inputs):
-        """Return the distribution over actions and the expected discounted return (n,)."""
+    def forward(self, inputs, actions):
+        """Return the log-probabilities of actions, the entropies of the policy and the expected discounted returns.
+
+        Each is (n,). The formulas take less time than the distributions of torch, which have them, too.
+        """
         features = self.see(inputs)
         outputs, value = self.actor(features), self.value(features)
-        # Checks of their arguments would take half of the time of distributions over so few actions.
         if self.is_discrete:
-            return Categorical(logits=outputs, validate_args=False), value
-        normal = Normal(outputs, self.log_std.exp(), validate_args=False)
-        return Independent(normal, 1, validate_args=False), value
+            log_probs = outputs.log_softmax(dim=1)
+            entropy = -(log_probs.exp() * log_probs).sum(dim=1)
+            return log_probs.gather(1, actions[:, None]).squeeze(1), entropy, value
+        deviations = (actions - outputs) * (-self.log_std).exp()
+        log_probs = -(deviations**2 / 2 + self.log_std + math.log(2 * math.pi) / 2).sum(dim=1)
+        entropy = (self.log_std + (1 + math.log(2 * math.pi)) / 2).sum()
+        return log_probs, entropy.expand(len(outputs)), value
 
     def to_pool(self, actions):
         """Return sampled actions as those of a pool with `pool_options`."""
@@ -241,14 +247,33 @@ def mlp(inputs, hidden, outputs, gain):
 
 
 class Tanh(nn.Module):
-    """The hyperbolic tangent. Without gradients NumPy computes it, in a sixth of the time that torch takes on a CPU."""
+    """The hyperbolic tangent. On a CPU, NumPy computes it, in a sixth of the time that torch takes."""
 
     def forward(self, x):
         """Return the values for a tensor, which is overwritten if no gradients are needed."""
-        if x.is_cpu and not torch.is_grad_enabled():
-            np.tanh(x.numpy(), out=x.numpy())
-            return x
-        return x.tanh()
+        if not x.is_cpu:
+            return x.tanh()
+        if torch.is_grad_enabled():
+            return TanhWithGradient.apply(x)
+        np.tanh(x.numpy(), out=x.numpy())
+        return x
+
+
+class TanhWithGradient(torch.autograd.Function):
+    """The values of NumPy's tanh, with their gradient."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """Return the values for a tensor."""
+        y = torch.from_numpy(np.tanh(x.numpy()))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        """Return the gradient of the loss with respect to the tensor, given that with respect to the values."""
+        (y,) = ctx.saved_tensors
+        return gradient * (1 - y * y)
 
 
 def convolutions(shape, hidden):
@@ -324,19 +349,20 @@ def normalized(advantages):
 
 def update(args, agent, optimizer, transitions):
     """Improve the networks on the transitions of one rollout; return the losses of the last minibatch by name."""
-    inputs, actions, log_probs, advantages, values = transitions
-    if not len(inputs):  # in a tiny rollout, every step may be a reset
+    if not len(transitions[0]):  # in a tiny rollout, every step may be a reset
         return {}
-    targets = advantages + values
     for _ in range(args.epochs):
-        for rows in torch.randperm(len(inputs)).chunk(args.minibatches):
-            policy, value = agent(inputs[rows])
-            ratio = (policy.log_prob(actions[rows]) - log_probs[rows]).exp()
-            gain = normalized(advantages[rows])
-            policy_loss = torch.max(-gain * ratio, -gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
-            clipped = values[rows] + (value - values[rows]).clamp(-args.clip, args.clip)
-            value_loss = torch.max((value - targets[rows]) ** 2, (clipped - targets[rows]) ** 2).mean() / 2
-            entropy = policy.entropy().mean()
+        # Rows are gathered once a pass: minibatches are parts of shuffled tensors.
+        order = torch.randperm(len(transitions[0]))
+        parts = (x[order].chunk(args.minibatches) for x in transitions)
+        for inputs, actions, old_log_probs, advantages, old_values in zip(*parts, strict=True):
+            log_probs, entropies, values = agent(inputs, actions)
+            ratio, gain = (log_probs - old_log_probs).exp(), normalized(advantages)
+            policy_loss = -torch.min(gain * ratio, gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
+            targets = old_values + advantages
+            clipped = old_values + (values - old_values).clamp(-args.clip, args.clip)
+            value_loss = torch.max((values - targets) ** 2, (clipped - targets) ** 2).mean() / 2
+            entropy = entropies.mean()
             loss = policy_loss + args.value_coef * value_loss - args.entropy_coef * entropy
             optimizer.zero_grad()
             loss.backward()
@@ -383,7 +409,7 @@ def load(path):
 
 def learn(args, env, agent, returns, progress, scalars):
     """Train an agent."""
-    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5, fused=True)
     data = Rollout(args, env, agent)
     obs, _ = data.steps.reset()
     per_update, first = args.num_envs * args.num_steps, 0

@@ -107,7 +107,8 @@ def test_the_best_actions_need_no_transforms_of_the_pool(ppo, task):
         (seen, _), (obs, _) = transformed.reset(seed=9), plain.reset(seed=9)
         for _ in range(5):
             with torch.no_grad():
-                mode = agent(agent.prepare(seen))[0].mode.numpy()
+                outputs = agent.actor(agent.see(agent.prepare(seen))).numpy()
+            mode = outputs.argmax(axis=1) if agent.is_discrete else outputs
             seen, obs = transformed.step(agent.to_pool(mode))[0], plain.step(agent.best(obs))[0]
             np.testing.assert_allclose(agent.prepare(seen), scaled(agent, obs), rtol=1e-3, atol=1e-4)
 

@@ -1,10 +1,14 @@
 """The PPO example learns, its estimates are correct, and a seed reproduces a run."""
 
 from copy import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from gymnasium.spaces import Box, Discrete
+from torch import nn
+from torch.distributions import Categorical, Independent, Normal
 
 import envpool
 from tests.examples.load import load
@@ -106,6 +110,33 @@ def test_continuous_actions(ppo):
             pool.reset(), plain.reset()
             obs = pool.step(ppo.Agent(plain, 8).to_pool(samples))[0]
             np.testing.assert_array_equal(obs, plain.step(expected)[0])
+
+
+@pytest.mark.parametrize(
+    ("space", "actions"), [(Discrete(3), torch.tensor([0, 2, 1, 2])), (Box(-1, 1, (2,)), torch.randn(4, 2))]
+)
+def test_the_policy_equals_distributions_of_torch(ppo, space, actions):
+    """With their gradients, through NumPy's tanh."""
+    agent = ppo.Agent(SimpleNamespace(observation_space=Box(-1, 1, (5,)), action_space=space), hidden=8)
+    agent.actor[-1].weight.data.normal_()
+    agent.log_std.data.normal_()
+    inputs, found, expected = torch.randn(4, 5), [], []
+    log_probs, entropies, values = agent(inputs, actions)
+    found += [log_probs, entropies, values]
+    found += torch.autograd.grad((log_probs + entropies + values).sum(), gradients_of(agent))
+    hidden = {
+        name: nn.Sequential(*(nn.Tanh() if isinstance(x, ppo.Tanh) else x for x in getattr(agent, name)))
+        for name in ("actor", "critic")
+    }
+    outputs, values = hidden["actor"](inputs), hidden["critic"](inputs)[:, 0]
+    policy = Categorical(logits=outputs) if agent.is_discrete else Independent(Normal(outputs, agent.log_std.exp()), 1)
+    expected += [policy.log_prob(actions), policy.entropy(), values]
+    expected += torch.autograd.grad(sum(expected).sum(), gradients_of(agent))
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def gradients_of(agent):
+    return [x for x in agent.parameters() if x.requires_grad]
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 8), (3, 11)])
