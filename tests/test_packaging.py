@@ -154,7 +154,8 @@ def test_the_wheel_holds_what_is_needed_and_no_more(wheel):
     assert {n.partition(".")[0] + ".pyx" for n in built} == pyx | generated
     assert {n for n in sources("envpool") if n.endswith((".py", ".pxd", ".pyi"))} | {"envpool/py.typed"} <= names
     headers = {f"envpool/{n}" for n in sources("include")}
-    programs = {f"envpool/{n}" for n in files("examples") if not n.startswith("examples/native_term/")}
+    programs = {f"envpool/{n}" for n in sources("examples") if not n.startswith("examples/native_term/")}
+    programs |= {"envpool/examples/out_of_tree_env/pyproject.toml"}
     pages = {f"envpool/{n}" for n in files("docs") if Path(n).match("docs/*.md")}
     info = f"envpool_cython-{envpool.__version__}.dist-info/"
     allowed = headers | programs | pages | built | sources("envpool") - pyx | {"envpool/py.typed"}

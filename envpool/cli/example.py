@@ -56,7 +56,7 @@ def first_line(file: Path) -> str:
 
 
 def write(file: Path, path: Path | None, force: bool) -> list[str]:
-    """Copy a program and the model in its folder that has its name, if it has one; return what to print.
+    """Copy a program, and return what to print.
 
     Parameters
     ----------
@@ -65,17 +65,12 @@ def write(file: Path, path: Path | None, force: bool) -> list[str]:
     path : Path, optional
         File or existing folder to write to; by default, the working directory.
     force : bool
-        If True, files that exist are overwritten.
+        If True, a file that exists is overwritten.
     """
     target = path if path is not None else Path(file.name)
     target = target / file.name if target.is_dir() else target
-    copies = {target: file}
-    if (model := file.with_suffix(".xml")).exists():
-        copies[target.with_name(model.name)] = model
-    for copy in copies:
-        check_output(copy)
-        if copy.exists() and not force:
-            raise ConfigError(f"{copy} already exists: name another file, or overwrite it with --force")
-    for copy, source in copies.items():
-        copy.write_bytes(source.read_bytes())
-    return [*(f"wrote {copy}" for copy in copies), f"python {target} --help  # its options, and what it needs"]
+    check_output(target)
+    if target.exists() and not force:
+        raise ConfigError(f"{target} already exists: name another file, or overwrite it with --force")
+    target.write_bytes(file.read_bytes())
+    return [f"wrote {target}", f"python {target} --help  # its options, and what it needs"]
