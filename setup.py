@@ -1,8 +1,9 @@
 """Builds every .pyx file under envpool/ as its own extension and packs the headers; pyproject.toml has the rest.
 
 ENVPOOL_PROFILE selects one of PROFILES. ENVPOOL_PGO=1 selects a profile-guided build for the families that have a
-training run. Each combination has its own build folder, because compilers do not track flags. A family that needs more
-has a build_needs.py, which scripts/native_build.py describes.
+training run, ENVPOOL_PORTABLE=1 a build that does without system calls of Linux. Each combination has its own build
+folder, because compilers do not track flags. A family that needs more has a build_needs.py, which
+scripts/native_build.py describes.
 
 In the release profile, a file is compiled at -O3, or at -O1 if the comments at its top have the line `# optimize: -O1`:
 the steps of environments do not run its code, or spend their time elsewhere. SPARED is about the code that Cython adds
@@ -25,20 +26,22 @@ import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.egg_info import egg_info
 
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 import old_libraries
 import toolchain
-from native_build import Build, Unavailable, is_for_another_processor, numpy_headers
+from native_build import Build, Unavailable, is_for_another_processor, numpy_headers, usable_cpus
 
 # Bit-exactness depends on these flags: they forbid contraction to FMA, folding of pow(x, 2) and vectorisation of
 # straight-line code (in which gcc drops float roundings), and make integers wrap. The wheel must run on any x86-64
 # processor, so no -march is set.
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-builtin-pow", "-fwrapv"]
 COMMON = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-fvisibility=hidden", "-pthread", *EXACT]
+# Without symbols, and without padding between segments: a tenth of the size of an installation.
+SMALL = ["-Wl,-s", "-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 PROFILES = {
-    # Without symbols, and without padding between segments: a tenth of the size of an installation.
-    "release": {"compile": ["-O3", "-g0"], "link": ["-Wl,-s", "-Wl,-z,noseparate-code"]},
+    "release": {"compile": ["-O3", "-g0"], "link": SMALL},
     "debug": {"compile": ["-O1", "-g", "-UNDEBUG"], "link": []},
     "asan": {
         "compile": ["-O1", "-g", "-UNDEBUG", "-fsanitize=address,undefined"],
@@ -58,8 +61,14 @@ if guided is None or (guided and checked):
     raise SystemExit(f"ENVPOOL_PGO must be {allowed} with ENVPOOL_PROFILE={profile}, got {os.environ['ENVPOOL_PGO']!r}")
 if guided and is_for_another_processor():
     raise SystemExit("ENVPOOL_PGO=1 runs what was built, which this machine cannot do with code for another processor")
-folder = Path("build") / (profile + "-pgo" * guided + f"-{sysconfig.get_platform()}" * is_for_another_processor())
-cpus = len(os.sched_getaffinity(0))
+portable = {"0": sys.platform != "linux", "1": True}.get(os.environ.get("ENVPOOL_PORTABLE") or "0")
+if portable is None:
+    raise SystemExit(f"ENVPOOL_PORTABLE must be 0 or 1, got {os.environ['ENVPOOL_PORTABLE']!r}")
+macros = [("ENVPOOL_PORTABLE", "1")] if portable else []
+folder = Path("build") / (
+    profile + "-pgo" * guided + "-portable" * portable + f"-{sysconfig.get_platform()}" * is_for_another_processor()
+)
+cpus = usable_cpus()
 
 # A wheel runs with an older glibc and libstdc++ than those of the machine that builds it.
 linking = [*PROFILES[profile]["link"]]
@@ -110,7 +119,7 @@ def extension(source: Path) -> Extension:
         ".".join(source.with_suffix("").parts),
         [str(source)],
         include_dirs=["include", ".", str(source.parent), numpy_headers()],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *macros],
         extra_compile_args=COMMON + PROFILES[profile]["compile"] + optimization(source),
         extra_link_args=["-pthread", *linking],
         library_dirs=[str(random_lib)],
@@ -188,6 +197,22 @@ def needs_of(source: Path) -> ModuleType | None:
     return None
 
 
+class EggInfo(egg_info):
+    """Lets the extras require the versions of packages for which the families are built."""
+
+    def finalize_options(self) -> None:
+        """Replace the versions that pyproject.toml requires."""
+        pins: dict[str, str] = {}
+        for path in sorted(Path("envpool").rglob("build_needs.py")):
+            pins |= getattr(needs_of(path), "pins", dict)()
+        for requirements in self.distribution.extras_require.values():
+            for k, text in enumerate(requirements):
+                name, exactly, _ = text.partition("==")
+                if exactly and name in pins:
+                    requirements[k] = f"{name}=={pins[name]}"
+        super().finalize_options()
+
+
 class BuildExt(build_ext):
     """Adds the build requirements of families, skips extensions whose requirements are unavailable, shows progress."""
 
@@ -198,7 +223,7 @@ class BuildExt(build_ext):
         needs = needs_of(Path(ext.name.replace(".", "/")))
         try:
             if needs is not None:
-                needs.configure(ext, Build(profile, folder, (*COMMON, *PROFILES[profile]["compile"]), guided))
+                needs.configure(ext, Build(profile, folder, (*COMMON, *PROFILES[profile]["compile"]), guided, portable))
             level = [flag for flag in ext.extra_compile_args if flag.startswith("-O")][-1]
             if level == "-O3" and not ext.name.startswith(CALLED_IN_STEPS):
                 spare(Path(ext.sources[0]))
@@ -227,6 +252,6 @@ setup(
     packages=[*find_packages(include=["envpool*"]), *(f"envpool.{name}" for name in SHIPPED)],
     package_dir={f"envpool.{name}": name.replace(".", "/") for name in SHIPPED},
     ext_modules=[] if {"sdist", "egg_info", "dist_info"} & set(sys.argv) else cythonized(),  # MANIFEST.in lists sources
-    cmdclass={"build_ext": BuildExt},
+    cmdclass={"build_ext": BuildExt, "egg_info": EggInfo},
     options={"build": {"build_base": str(folder)}, "build_ext": {"parallel": cpus}},
 )

@@ -44,12 +44,20 @@ class Build:
         The compiler flags of all extensions, without those that single files ask for.
     is_profiled : bool
         If True, libraries that have a training run are compiled with the profile of that run.
+    is_portable : bool
+        If True, only system calls are used that macOS has as well.
     """
 
     profile: str
     folder: Path
     flags: tuple[str, ...]
     is_profiled: bool
+    is_portable: bool = False
+
+
+def usable_cpus() -> int:
+    """Return the number of CPUs that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 #: setup.py builds extensions in several threads. A lock by name makes sure that shared files are built once.
@@ -61,6 +69,12 @@ def lock_for(name: str) -> threading.Lock:
     """Return the lock of a file or folder that several extensions share."""
     with _locks_guard:
         return _locks.setdefault(name, threading.Lock())
+
+
+def needs_linux(build: Build, name: str) -> None:
+    """Raise Unavailable in a portable build: what `name` simulates cannot do without system calls of Linux."""
+    if build.is_portable:
+        raise Unavailable(f"{name} uses system calls of Linux, which a portable build does without")
 
 
 def is_for_another_processor() -> bool:
@@ -243,7 +257,7 @@ def compile_all(
     with lock_for(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         sources = list(sources)
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        with ThreadPoolExecutor(usable_cpus()) as pool:
             return dict(zip(sources, pool.map(compile_one, sources), strict=True))
 
 

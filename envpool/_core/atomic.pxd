@@ -1,4 +1,4 @@
-"""Atomics, futex and clock: include/envpool/atomic.h says what each one does."""
+"""Atomics, futex and clock: include/envpool/atomic.h and futex.h say what each one does."""
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -26,3 +26,7 @@ cdef extern from "envpool/atomic.h" nogil:
     int EP_SIGNAL
     int ep_futex_wait(int32_t* word, int32_t value, int64_t timeout_ns)
     void ep_futex_wake(int32_t* word, int count)
+
+cdef extern from "envpool/futex.h":
+    int ep_wake_sleepers(int32_t* word, int count) nogil
+    int ep_use_parking_lot() except -1

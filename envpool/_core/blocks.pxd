@@ -9,6 +9,10 @@ from envpool._core.structs cimport Block
 cdef extern from "envpool/_core/pages.h":
     const size_t PAGE "EP_PAGE"
     const size_t LEAST_PAGE "EP_LEAST_PAGE"
+    int EP_PRIVATE_PAGES
+    int EP_SHARED_PAGES
+    int ep_clear_pages(void* at, size_t size, int kind) nogil
+    void ep_use_huge_pages(void* at, size_t size) nogil
 
 cdef enum:
     HUGE_PAGE = 2 << 20
@@ -30,7 +34,7 @@ cdef class BlockMemory:
     cdef char* base
     cdef size_t size
     cdef bint is_mapped
-    cdef int clearing           # advice for madvise() that makes pages of a mapping zero
+    cdef int clearing           # kind of the pages, for ep_clear_pages()
     cdef bint is_handed_out     # whether users may hold its arrays; valid if it contains a single block
     cdef bint is_retired        # whether the block is left to its holders, and not recycled
 

@@ -26,7 +26,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from posix.mman cimport (
-    MADV_DONTNEED, MADV_HUGEPAGE, madvise, MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, mmap, munmap, PROT_READ, PROT_WRITE,
+    MAP_ANONYMOUS, MAP_FAILED, MAP_PRIVATE, mmap, munmap, PROT_READ, PROT_WRITE,
 )
 
 from envpool._core.structs cimport (
@@ -68,7 +68,7 @@ cdef class BlockMemory:
     """
 
     def __cinit__(self, size_t size):
-        self.clearing = MADV_DONTNEED
+        self.clearing = EP_PRIVATE_PAGES
         if size == 0:
             return
         self.is_mapped = size >= MAPPED
@@ -76,7 +76,7 @@ cdef class BlockMemory:
             self.size = round_up(size, PAGE)
             self.base = map_memory(self.size, HUGE_PAGE if size >= HUGE else PAGE)
             if self.base != NULL and size >= HUGE:
-                madvise(self.base, self.size, MADV_HUGEPAGE)
+                ep_use_huge_pages(self.base, self.size)
         else:
             self.size = size
             self.base = <char*>aligned_alloc(64, size)
@@ -530,8 +530,8 @@ cdef class BlockStore:
             row_bytes += self.columns[i].row_bytes
         page = HUGE_PAGE if self.block_bytes >= HUGE else 40 << 10  # a page fault costs as much as clearing that
         touched = ended * round_up(row_bytes + 1, page)
-        if touched < final and madvise(<char*>block + self.final_from, memory.size - self.final_from,
-                                       memory.clearing) == 0:
+        if touched < final and ep_clear_pages(<char*>block + self.final_from, memory.size - self.final_from,
+                                              memory.clearing) == 0:
             block.clears_final = 0
 
 

@@ -24,7 +24,9 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, memset, strcmp
 from posix.unistd cimport usleep
 
-from envpool._core.atomic cimport ep_add_sc32, ep_futex_wake, ep_load_sc32, ep_store_sc32
+from envpool._core.atomic cimport (
+    ep_add_sc32, ep_futex_wake, ep_load_sc32, ep_store_sc32, ep_use_parking_lot,
+)
 from envpool._core.calls cimport (
     CreateFailure, create_state, field_at, has_players, moves_in_turn, num_players, row_bytes,
 )
@@ -38,6 +40,8 @@ from envpool.numerics.rng cimport ep_pcg64
 
 cdef extern from "stdlib.h" nogil:
     void* aligned_alloc(size_t alignment, size_t size)
+
+ep_use_parking_lot()
 
 
 cdef void* carve(size_t* used, char* arena, size_t size) noexcept:

@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wake, ep_load_rlx32, ep_load_rlx64, ep_load_sc32, ep_now,
-    ep_store_rel64, ep_store_rlx32,
+    ep_store_rel64, ep_store_rlx32, ep_use_parking_lot,
 )
 from envpool._core.calls cimport begin_batch, has_failures, fill_rows, is_contiguous, write_envs
 from envpool._core.flags cimport ep_find_flags
@@ -28,6 +28,8 @@ from envpool._core.watch cimport note_end, note_start
 from envpool.env cimport (
     ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, envpool_batch, envpool_rows,
 )
+
+ep_use_parking_lot()
 
 cdef struct Outcome:            # results of one step, by position
     float* reward

@@ -21,6 +21,7 @@ from posix.unistd cimport usleep
 
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_futex_wait, ep_futex_wake, ep_load_rlx32, ep_load_sc32, ep_now, ep_store_rlx32,
+    ep_use_parking_lot,
 )
 from envpool._core.blocks cimport is_held_elsewhere
 from envpool._core.calls cimport has_failures
@@ -37,6 +38,7 @@ from envpool.env cimport envpool_frames
 from envpool.errors import ConfigError, EnvIdError, PoolStateError, RenderError
 
 cnp.import_array()
+ep_use_parking_lot()
 
 
 cdef bint draw_chunk(FrameJob* job) noexcept nogil:

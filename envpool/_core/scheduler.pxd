@@ -10,7 +10,6 @@ cdef extern from "threads.h" nogil:
     int pthread_detach(pthread_t thread)
     int ep_thread_start(pthread_t* thread, int index, int k, const int32_t* cpus, int num_cpus,
                         void* (*run)(void*) noexcept nogil, void* arg)
-    int ep_wake_sleepers(int32_t* word, int count)
 
 # Results of wait_ready().
 cdef enum:      # Wait

@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 from envpool._core.atomic cimport (
     ep_add_sc32, ep_add_sc64, ep_cas64, ep_futex_wait, ep_futex_wake, ep_load_acq64, ep_load_rlx32, ep_load_rlx64,
     ep_load_sc32, ep_load_sc64, ep_now, ep_pause, ep_store_rel64, ep_store_rlx32, ep_store_rlx64, ep_store_sc32,
-    ep_store_sc64, ep_swap_sc32,
+    ep_store_sc64, ep_swap_sc32, ep_use_parking_lot, ep_wake_sleepers,
 )
 from envpool._core.engine cimport leave_engine
 from envpool._core.execute cimport execute_async, execute_partial, execute_sync
@@ -186,6 +186,8 @@ cdef extern from *:
     int ep_make_worker_key()
     void ep_mark_worker(void* worker) nogil
     bint ep_is_worker() nogil
+
+ep_use_parking_lot()
 
 if ep_make_worker_key() != 0:
     raise RuntimeError("the process has no key for thread-specific data left, of which envpool needs one")

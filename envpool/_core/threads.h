@@ -10,12 +10,15 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "envpool/futex.h"
 
 /* Binds a thread to n CPUs. A failure is ignored: the thread works on other CPUs, too. */
 static inline void ep_run_on(pthread_t thread, const int32_t *cpus, int n) {
+#ifdef ENVPOOL_PORTABLE
+  (void)thread, (void)cpus, (void)n; /* macOS has no call for this */
+#else
   int32_t last = 0;
   for (int i = 0; i < n; i++)
     if (cpus[i] > last) last = cpus[i];
@@ -26,6 +29,7 @@ static inline void ep_run_on(pthread_t thread, const int32_t *cpus, int n) {
   for (int i = 0; i < n; i++) CPU_SET_S(cpus[i], size, set);
   pthread_setaffinity_np(thread, size, set);
   CPU_FREE(set);
+#endif
 }
 
 /* Starts `run(arg)` on a thread named envpool-<index>, pinned to CPU cpus[k % num_cpus]; with k < 0, it may run on all
@@ -39,17 +43,16 @@ static inline int ep_thread_start(pthread_t *thread, int index, int k, const int
   int failed = pthread_create(thread, NULL, run, arg);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (failed) return failed;
+#ifdef __linux__ /* macOS lets a thread only name itself */
   char name[16];
   snprintf(name, sizeof name, "envpool-%d", index % 1000000);
   pthread_setname_np(*thread, name);
+#else
+  (void)index;
+#endif
   if (k >= 0) ep_run_on(*thread, &cpus[k % num_cpus], 1);
   else ep_run_on(*thread, cpus, num_cpus);
   return 0;
-}
-
-/* Wakes up to `count` sleepers, as ep_futex_wake() does, and returns how many were woken. */
-static inline int ep_wake_sleepers(int32_t *word, int count) {
-  return (int)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, 0, 0, 0);
 }
 
 /* How many forks lie between this process and the one that loaded the module: threads do not survive a fork, so a pool

@@ -1,4 +1,7 @@
-"""The CPUs and the memory that this process may use: affinity, OpenMP's binding of threads, and control groups."""
+"""The CPUs and the memory that this process may use: affinity, OpenMP's binding of threads, and control groups.
+
+Where a system has no affinity masks, no folder ``/proc`` or no control groups, nothing of that kind limits a process.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+
+def thread_cpus(thread: int = 0) -> set[int]:
+    """Return the CPUs on which a thread may run, by default the calling one: on macOS, all CPUs."""
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(thread)
+    return set(range(os.cpu_count() or 1))
+
+
 #: The CPUs of the importing thread when this module was imported.
-_CPUS_AT_IMPORT = frozenset(os.sched_getaffinity(0))
+_CPUS_AT_IMPORT = frozenset(thread_cpus())
 #: With one of these variables, an OpenMP library binds the thread that loads it, usually to one CPU.
 BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
 
@@ -22,12 +33,12 @@ def process_cpus() -> set[int]:
     may have been bound to one CPU when an OpenMP library was loaded, so that its mask says nothing about the process.
     The result then has the CPUs of all threads, the CPUs at the import of envpool, and all places of OpenMP.
     """
-    cpus = set(os.sched_getaffinity(0))
-    if any(os.environ.get(name) for name in BINDING):
+    cpus = thread_cpus()
+    if any(os.environ.get(name) for name in BINDING) and Path("/proc/self/task").is_dir():
         cpus |= _CPUS_AT_IMPORT | _openmp_cpus()
         for task in Path("/proc/self/task").iterdir():
             try:
-                cpus |= os.sched_getaffinity(int(task.name))
+                cpus |= thread_cpus(int(task.name))
             except ProcessLookupError:  # The thread has ended.
                 continue
     return cpus

@@ -61,8 +61,12 @@ def load_compiled(module: str, requirements: str = "") -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != module or not module.startswith("envpool."):
             raise
+        from envpool._support.built import PORTABLE
+
+        linux = ", or they need system calls of Linux, which this portable build does without" if PORTABLE else ""
         raise ImportError(
-            f"{module} is not in this build of envpool: its sources could not be downloaded, or they did not compile. "
+            f"{module} is not in this build of envpool: its sources could not be downloaded, or they did not compile"
+            f"{linux}. "
             f"{requirements and requirements + ' '}`pip install -v --no-binary {NAME} {NAME}` builds it again and "
             "says what is missing"
         ) from error

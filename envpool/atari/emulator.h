@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "envpool/platform.h"
+
 namespace envpool::atari {
 
 inline constexpr int kRamSize = 128;    /* bytes                                                        */
@@ -45,6 +47,9 @@ class Rom {
   std::string path() const;
 
  private:
+#ifdef ENVPOOL_PORTABLE
+  char path_[32] = "/tmp/envpool-rom-XXXXXX"; /* before fd_, since opening the file completes it */
+#endif
   int fd_;
 };
 

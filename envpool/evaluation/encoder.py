@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import BinaryIO
 
-from envpool._support.descriptors import high_descriptor, high_pipe
+from envpool._support.descriptors import high_pipe
 from envpool._support.interrupts import interrupts_deferred
+from envpool._support.memory_files import memory_file
 from envpool.evaluation.tiling import Frame
 
 #: Largest frame rate of a .gif file: browsers slow down files with shorter frames.
@@ -48,8 +49,7 @@ class Encoder:
         self._path, self._fps = path, fps
         self._ffmpeg: subprocess.Popen[bytes] | None = None
         self._frames: BinaryIO | None = None
-        messages = high_descriptor(os.memfd_create("ffmpeg"))
-        self._messages = open(messages, "w+b")  # noqa: SIM115 (close() closes it)
+        self._messages = open(memory_file("ffmpeg"), "w+b")  # noqa: SIM115 (close() closes it)
 
     def add(self, frame: Frame) -> None:
         """Encode a frame, uint8 (height, width, 3). Ctrl-C takes effect after the whole frame has been written."""

@@ -53,7 +53,7 @@ cdef extern from "shared.h" nogil:
     void epy_spin(const int64_t* word, int64_t at, epy_pace* pace)
     void epy_note_wait(epy_pace* pace, int64_t ns)
     void epy_copy_pages(char* at, size_t size)
-    int epy_follow(int pidfd)
+    int epy_follow(int handle)
     void epy_end_strays(int root)
 
 cdef enum Loss:                 # Arena.lost

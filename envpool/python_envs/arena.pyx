@@ -16,7 +16,8 @@ from posix.mman cimport (
     MAP_FAILED, MAP_NORESERVE, MAP_SHARED, mmap, mprotect, munlock, munmap, PROT_NONE, PROT_READ, PROT_WRITE,
 )
 
-from envpool._support.descriptors import high_descriptor, map_file
+from envpool._support.descriptors import map_file
+from envpool._support.memory_files import memory_file
 
 cdef extern from "envpool/_core/pages.h":
     const int64_t PAGE "EP_PAGE"
@@ -47,7 +48,7 @@ cdef class Arena:
     region_bytes : int
         Bytes of the region for batch blocks of an arena that exists, see `Arena.map_region`.
     fd : int, optional
-        The memfd of an arena that exists; by default it is made.
+        The file of an arena that exists; by default it is made.
     """
 
     def __init__(self, int32_t num_envs, int32_t num_workers, action_bytes, row_bytes, int64_t window,
@@ -73,7 +74,7 @@ cdef class Arena:
             at = in_lines(at + size)
         windows = (at + PAGE - 1) // PAGE * PAGE
         total = self.region_at = windows + num_envs * window
-        self.fd = high_descriptor(os.memfd_create("envpool", os.MFD_CLOEXEC)) if fd < 0 else fd
+        self.fd = memory_file("envpool") if fd < 0 else fd
         try:
             if fd < 0:
                 os.ftruncate(self.fd, total)

@@ -24,12 +24,12 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from posix.mman cimport (
-    MADV_REMOVE, madvise, MAP_FAILED, MAP_FIXED, MAP_NORESERVE, MAP_PRIVATE, MAP_SHARED, mmap, munlock, munmap,
+    MAP_FAILED, MAP_FIXED, MAP_NORESERVE, MAP_PRIVATE, MAP_SHARED, mmap, munlock, munmap,
     PROT_READ, PROT_WRITE,
 )
 from posix.unistd cimport close
 
-from envpool._core.blocks cimport BlockMemory, PAGE, round_up
+from envpool._core.blocks cimport BlockMemory, ep_clear_pages, EP_SHARED_PAGES, PAGE, round_up
 from envpool._core.guard cimport fork_generation
 from envpool.python_envs.arena cimport Arena, epy_copy_pages
 
@@ -94,7 +94,7 @@ cdef class SharedBlocks:
             self.region.num_used += 1
         memory.blocks, memory.slot = self, slot
         memory.base, memory.size = self.region.base + slot * self.region.slot_bytes, self.region.slot_bytes
-        memory.is_mapped, memory.clearing = True, MADV_REMOVE
+        memory.is_mapped, memory.clearing = True, EP_SHARED_PAGES
         self.live[slot] = <PyObject*>memory
         return memory
 
@@ -105,7 +105,7 @@ cdef class SharedBlocks:
                                 self.fd, at)
         if found == MAP_FAILED:
             return -1
-        munlock(memory.base, memory.size)       # MADV_REMOVE refuses memory that is locked
+        munlock(memory.base, memory.size)       # Linux does not clear memory that is locked
         return 0
 
     cdef void make_private(self, SharedMemory memory) noexcept:
@@ -128,7 +128,7 @@ cdef class SharedBlocks:
             return                          # in a forked child: the file belongs to its parent
         if self.region.is_private[memory.slot] and self.share(memory, MAP_SHARED) < 0:
             return
-        madvise(memory.base, memory.size, MADV_REMOVE)
+        ep_clear_pages(memory.base, memory.size, EP_SHARED_PAGES)
         if not memory.is_lost:
             self.region.is_private[memory.slot] = 0
             self.free.append(memory.slot)

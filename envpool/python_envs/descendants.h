@@ -1,23 +1,64 @@
-/* The processes that environments have started, and those which these have started: they are found in /proc. */
+/* The processes that environments have started, and those which these have started: they are found in /proc, or in a
+ * portable build by the program ps. */
 #ifndef ENVPOOL_PYTHON_DESCENDANTS_H
 #define ENVPOOL_PYTHON_DESCENDANTS_H
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "envpool/descriptor.h"
+#include "envpool/platform.h"
 
 typedef struct {
   pid_t pid, parent, group;
   int is_inside; /* whether it is a descendant of the process in question */
 } epy_process;
+
+static inline int epy_runs(char state) { return state != 'Z' && state != 'X'; }
+
+/* Returns where the next process is written, after making room for it; NULL if there is no memory. */
+static inline epy_process *epy_next_process(epy_process **all, size_t *room, size_t count) {
+  if (count == *room) {
+    epy_process *more = (epy_process *)realloc(*all, (2 * *room + 256) * sizeof **all);
+    if (more == NULL) return NULL;
+    *all = more, *room = 2 * *room + 256;
+  }
+  return *all + count;
+}
+
+#ifdef ENVPOOL_PORTABLE
+
+/* Returns the processes that run, in memory that the caller frees; NULL if they cannot be read. */
+static inline epy_process *epy_read_processes(size_t *count) {
+  size_t room = 0;
+  epy_process *all = NULL, *next;
+  char line[256], state;
+  int pid, parent, group;
+  FILE *listed = popen("exec ps -A -o pid= -o ppid= -o pgid= -o stat=", "r");
+  *count = 0;
+  if (listed == NULL) return NULL;
+  while (fgets(line, sizeof line, listed) != NULL)
+    if (sscanf(line, "%d %d %d %c", &pid, &parent, &group, &state) == 4 && epy_runs(state)) {
+      if ((next = epy_next_process(&all, &room, *count)) == NULL) break;
+      *next = (epy_process){pid, parent, group, 0};
+      ++*count;
+    }
+  pclose(listed);
+  return all;
+}
+
+static inline void epy_adopt_descendants(void) {} /* only Linux lets a process be the parent of orphans */
+
+#else
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+
+#include "envpool/descriptor.h"
 
 /* Reads an entry of /proc. Returns whether it is a process that runs. */
 static inline int epy_read_process(const char *name, epy_process *p) {
@@ -31,7 +72,7 @@ static inline int epy_read_process(const char *name, epy_process *p) {
   close(file);
   text[size < 0 ? 0 : size] = 0;
   const char *end = strrchr(text, ')'); /* of the name, which may contain anything */
-  if (end == NULL || sscanf(end + 1, " %c %d %d", &state, &parent, &group) != 3 || state == 'Z' || state == 'X') return 0;
+  if (end == NULL || sscanf(end + 1, " %c %d %d", &state, &parent, &group) != 3 || !epy_runs(state)) return 0;
   *p = (epy_process){(pid_t)atol(name), parent, group, 0};
   return 1;
 }
@@ -39,21 +80,22 @@ static inline int epy_read_process(const char *name, epy_process *p) {
 /* Returns the processes that run, in memory that the caller frees; NULL if they cannot be read. */
 static inline epy_process *epy_read_processes(size_t *count) {
   size_t room = 0;
-  epy_process *all = NULL;
+  epy_process *all = NULL, *next;
   DIR *folder = opendir("/proc");
   *count = 0;
   if (folder == NULL) return NULL;
   for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-    if (*count == room) {
-      epy_process *more = (epy_process *)realloc(all, (room = 2 * room + 256) * sizeof *all);
-      if (more == NULL) break;
-      all = more;
-    }
-    *count += (size_t)epy_read_process(entry->d_name, &all[*count]);
+    if ((next = epy_next_process(&all, &room, *count)) == NULL) break;
+    *count += (size_t)epy_read_process(entry->d_name, next);
   }
   closedir(folder);
   return all;
 }
+
+/* Lets children of processes that are killed remain descendants of this one. */
+static inline void epy_adopt_descendants(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+#endif /* ENVPOOL_PORTABLE */
 
 static inline int epy_is_inside(const epy_process *all, size_t count, pid_t parent) {
   for (size_t k = 0; k < count; k++)
@@ -82,7 +124,7 @@ static inline int epy_kill_strays(pid_t root) {
  * process is this one, or one that is stopped. What is started while this function looks is found by its next look. */
 static inline void epy_end_strays(pid_t root) {
   const struct timespec pause = {0, 1000000};
-  if (root == getpid()) prctl(PR_SET_CHILD_SUBREAPER, 1); /* children of killed ones remain descendants */
+  if (root == getpid()) epy_adopt_descendants();
   for (int look = 0; look < 20 && epy_kill_strays(root); look++) nanosleep(&pause, NULL);
 }
 

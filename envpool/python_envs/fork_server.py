@@ -18,16 +18,23 @@ import subprocess
 import threading
 from typing import Any
 
+from envpool._support.built import PORTABLE
 from envpool._support.descriptors import high_descriptor, high_socket
 from envpool.errors import PoolStateError
 from envpool.python_envs.arena import Arena
 from envpool.python_envs.faults import failure_of
 from envpool.python_envs.launch import dumps, ending_of, run_child, start_interpreter
+from envpool.python_envs.processes import PolledProcess, Process, exists, parent_of_workers
 
 #: A request, and a reply: three numbers.
 MESSAGE = struct.Struct("iii")
 
-START, REAP = 0, 1
+START, REAP, LOOK = 0, 1, 2
+
+#: macOS has neither sockets that keep the ends of messages nor the flag. Messages are short, and one is answered before
+#: the next one is sent.
+KIND = socket.SOCK_STREAM if PORTABLE else socket.SOCK_SEQPACKET
+CLOEXEC = 0 if PORTABLE else socket.MSG_CMSG_CLOEXEC
 
 #: Bytes of the text of a server that could not load the environments.
 LONGEST_TEXT = 1 << 14
@@ -53,7 +60,7 @@ class ForkServer:
     def __init__(self, arena: Arena, source: Any):
         self.is_usable = True
         self._lock = threading.Lock()
-        self._socket, theirs = map(high_socket, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        self._socket, theirs = map(high_socket, socket.socketpair(socket.AF_UNIX, KIND))
         with theirs:
             self._process = start_interpreter(
                 "envpool.python_envs.fork_server",
@@ -61,14 +68,23 @@ class ForkServer:
                 dumps((arena.plan, source, os.getpid())),
             )
 
-    def start(self, index: int, is_successor: bool, trace: int) -> tuple[int, int]:
-        """Fork a worker, and return its pid and a pidfd; PoolStateError if the server has ended."""
+    def start(self, index: int, is_successor: bool, trace: int) -> Process | PolledProcess:
+        """Fork a worker, and return a handle of it; PoolStateError if the server has ended."""
         reply, fds = self._ask((START, index, is_successor), [trace])
+        if PORTABLE:
+            return PolledProcess(reply[0], self._has_ended)
         if not fds:
             os.kill(reply[0], signal.SIGKILL)
             self.reap(reply[0])
             raise OSError(errno.EMFILE, "this process has no file descriptor left for a worker process: close files")
-        return reply[0], fds[0]
+        return Process(reply[0], fds[0])
+
+    def _has_ended(self, pid: int) -> bool:
+        """Return whether a worker has ended: of a portable build, only its parent can be told."""
+        with contextlib.suppress(PoolStateError):
+            (_, has_ended, _), _ = self._ask((LOOK, pid, 0), [])
+            return bool(has_ended)
+        return not exists(pid)
 
     def reap(self, pid: int) -> str:
         """Wait for the end of a worker that was started by this server, and return how it ended."""
@@ -84,7 +100,7 @@ class ForkServer:
                 if self.is_usable:
                     with contextlib.suppress(OSError):
                         socket.send_fds(self._socket, [MESSAGE.pack(*request)], fds)
-                        data, received, _, _ = socket.recv_fds(self._socket, LONGEST_TEXT, 1, socket.MSG_CMSG_CLOEXEC)
+                        data, received, _, _ = socket.recv_fds(self._socket, LONGEST_TEXT, 1, CLOEXEC)
                         if len(data) == MESSAGE.size:
                             return MESSAGE.unpack(data), [high_descriptor(fd) for fd in received]
                         text = data.decode(errors="replace") or text
@@ -120,19 +136,26 @@ def main(stream: Any) -> None:
     except BaseException as error:
         os.write(control_fd, failure_of(error).encode()[-LONGEST_TEXT:])
         return
-    parent_ended = high_descriptor(os.pidfd_open(parent))
+    parent_ended = -1 if PORTABLE else parent_of_workers(parent)
     sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int, int] = plan
     arena = Arena(*sizes, arena_fd)
     poll = select.poll()
     poll.register(control_fd, select.POLLIN)
-    poll.register(parent_ended, select.POLLIN)
+    if not PORTABLE:  # otherwise, the end of the parent closes the socket
+        poll.register(parent_ended, select.POLLIN)
     with socket.socket(fileno=control_fd) as control:
         while all(fd != parent_ended for fd, _ in poll.poll()):
-            data, received, _, _ = socket.recv_fds(control, MESSAGE.size, 1, socket.MSG_CMSG_CLOEXEC)
+            data, received, _, _ = socket.recv_fds(control, MESSAGE.size, 1, CLOEXEC)
             fds = [high_descriptor(fd) for fd in received]
             if not data:
                 return
+            for fd in fds if PORTABLE else ():
+                os.set_inheritable(fd, False)
             kind, number, is_successor = MESSAGE.unpack(data)
+            if kind == LOOK:
+                has_ended = os.waitid(os.P_PID, number, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+                control.send(MESSAGE.pack(number, has_ended, 0))
+                continue
             if kind == REAP:
                 result = os.waitid(os.P_PID, number, os.WEXITED)
                 assert result is not None
@@ -142,7 +165,8 @@ def main(stream: Any) -> None:
             if pid == 0:
                 control.close()
                 run_child(arena, number, source, bool(is_successor), parent, fds[0])
-            pidfd = high_descriptor(os.pidfd_open(pid))
-            socket.send_fds(control, [MESSAGE.pack(pid, 0, 0)], [pidfd])
-            os.close(pidfd)
+            pidfds = [] if PORTABLE else [high_descriptor(os.pidfd_open(pid))]
+            socket.send_fds(control, [MESSAGE.pack(pid, 0, 0)], pidfds)
+            for pidfd in pidfds:
+                os.close(pidfd)
             os.close(fds[0])

@@ -12,7 +12,6 @@ import contextlib
 import faulthandler
 import os
 import pickle
-import select
 import signal
 import subprocess
 import sys
@@ -21,8 +20,10 @@ from typing import Any
 
 import cloudpickle
 
-from envpool._support.descriptors import high_descriptor, high_pipe
+from envpool._support.descriptors import high_pipe
+from envpool._support.memory_files import memory_file
 from envpool.python_envs.arena import Arena
+from envpool.python_envs.processes import parent_of_workers, process_of_child
 from envpool.python_envs.worker import Worker, end_strays, follow
 
 #: What a fresh interpreter runs: modules are found where the pool's process finds them.
@@ -51,25 +52,25 @@ class WorkerProcess:
 
     Attributes
     ----------
-    pid, pidfd : int
-        The process; the number of a process that was reaped may be used again, its pidfd may not.
+    pid : int
+        The number of the process.
     """
 
     def __init__(self, arena: Arena, index: int, source: Any, method: str, is_successor: bool, server: Any = None):
-        self._trace = high_descriptor(os.memfd_create("envpool-trace"))
+        self._trace = memory_file("envpool-trace")
         self._server = server
         parent = os.getpid()
         try:
             if server is not None:
-                self.pid, self.pidfd = server.start(index, is_successor, self._trace)
-                return
-            if method == "fork":
-                self.pid = os.fork()
-                if self.pid == 0:
+                self._process = server.start(index, is_successor, self._trace)
+            elif method == "fork":
+                pid = os.fork()
+                if pid == 0:
                     run_child(arena, index, source, is_successor, parent, self._trace)
+                self._process = process_of_child(pid)
             else:
-                self.pid = self._spawn(arena, index, source, is_successor, parent)
-            self.pidfd = pidfd_of_child(self.pid)
+                self._process = process_of_child(self._spawn(arena, index, source, is_successor, parent))
+            self.pid = self._process.pid
         except BaseException:
             os.close(self._trace)
             raise
@@ -82,9 +83,7 @@ class WorkerProcess:
 
     def has_ended(self, seconds: float = 0.0) -> bool:
         """Return whether the process has ended, after waiting for at most this many seconds."""
-        poll = select.poll()
-        poll.register(self.pidfd, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
+        return self._process.has_ended(seconds)
 
     def trace(self) -> str:
         """Return what faulthandler has written: where a crash happened, or where an environment hangs."""
@@ -94,15 +93,15 @@ class WorkerProcess:
     def ask_where(self) -> None:
         """Let the process write where it is; a process that is stopped, or in a long call of C, does not."""
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.pidfd, signal.SIGUSR2)
+            self._process.send(signal.SIGUSR2)
 
     def kill(self) -> None:
         """Kill the process, everything in its group, and, unless it has ended already, all that it has started."""
         with contextlib.suppress(ProcessLookupError):
             if not self.has_ended():
-                signal.pidfd_send_signal(self.pidfd, signal.SIGSTOP)  # so that it starts nothing more
+                self._process.send(signal.SIGSTOP)  # so that it starts nothing more
                 end_strays(self.pid)
-            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            self._process.send(signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)  # the number is not used again before the process is reaped
 
@@ -115,26 +114,15 @@ class WorkerProcess:
             ending = self._server.reap(self.pid)
         else:
             with contextlib.suppress(ChildProcessError):  # the user's process ignores SIGCHLD, or has reaped it
-                result = os.waitid(os.P_PIDFD, self.pidfd, os.WEXITED)
+                result = self._process.reap()
                 assert result is not None
                 ending = ending_of(result.si_code, result.si_status)
         return ending
 
     def release(self) -> None:
         """Close the files that belong to the process, which was reaped."""
-        os.close(self.pidfd)
+        self._process.close()
         os.close(self._trace)
-
-
-def pidfd_of_child(pid: int) -> int:
-    """Return the pidfd of a child; if there can be none, end the child and raise OSError."""
-    try:
-        return high_descriptor(os.pidfd_open(pid))
-    except OSError:
-        os.kill(pid, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, 0)
-        raise
 
 
 def ending_of(code: int, status: int) -> str:
@@ -192,7 +180,7 @@ def main(stream: Any) -> None:
 
 def serve(arena: Arena, index: int, source: Any, is_successor: bool, parent: int, trace: int) -> None:
     """Make the environments of a worker and answer the pool until it closes."""
-    follow(high_descriptor(os.pidfd_open(parent)))
+    follow(parent_of_workers(parent))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     faulthandler.enable(trace)

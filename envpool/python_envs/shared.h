@@ -1,26 +1,19 @@
 /* Words that the processes of a pool share, and how they wake each other.
  *
- * The arena is a memfd, mapped by the pool's process and by every worker; offsets in it are the same everywhere, addresses
+ * The arena is a file in memory, mapped by the pool's process and by every worker; offsets in it are the same everywhere, addresses
  * need not be. Every word has one writer, named in its comment, so that a process which is killed leaves nothing
- * half-changed; while a worker has no process, its words are the pool's. Futex words lack the PRIVATE flag: the kernel
- * finds them by their page. */
+ * half-changed; while a worker has no process, its words are the pool's. */
 #ifndef ENVPOOL_PYTHON_SHARED_H
 #define ENVPOOL_PYTHON_SHARED_H
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <linux/futex.h>
-#include <poll.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "descendants.h"
 #include "envpool/atomic.h"
+#include "parent.h"
 
 #define EPY_RESET 0x40000000   /* bit of a ring entry: start an episode                                    */
 #define EPY_COMMAND 0x20000000 /* bit of a ring entry: a pickled command is in the window of the env       */
@@ -127,8 +120,7 @@ static inline void epy_note_wait(epy_pace *pace, int64_t ns) {
 }
 
 static inline void epy_sleep(int32_t *word, int32_t seen, int64_t ns) {
-  struct timespec t = {ns / 1000000000, ns % 1000000000};
-  syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, 0, 0);
+  ep_shared_futex_wait(word, seen, ns);
 }
 
 /* Wakes all that sleep on a word, if there may be any. They read the word, raise `asleep`, look once more for what they
@@ -137,7 +129,7 @@ static inline void epy_sleep(int32_t *word, int32_t seen, int64_t ns) {
 static inline void epy_wake(int32_t *word, const int32_t *asleep) {
   if (!epy_load32(asleep)) return;
   epy_add32(word, 1);
-  syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, 0, 0, 0);
+  ep_shared_futex_wake(word);
 }
 
 /* Gives this process copies of its own of the pages of a private mapping of a file, by writing to each what is there. */
@@ -148,19 +140,4 @@ static inline void epy_copy_pages(char *at, size_t size) {
   }
 }
 
-static void *epy_await_parent(void *fd) {
-  struct pollfd parent = {(int)(intptr_t)fd, POLLIN, 0};
-  while (poll(&parent, 1, -1) < 1) {
-  }
-  epy_end_strays(getpid());
-  kill(0, SIGKILL); /* the worker's own process group: what its envs have started ends, too */
-  _exit(1);
-}
-
-/* Ends this process and its group when another process, by its pidfd, ends. A thread of C: it needs no GIL, which an env
- * may hold forever, and unlike PR_SET_PDEATHSIG it does not depend on the thread that started this process. */
-static inline int epy_follow(int pidfd) {
-  pthread_t thread;
-  return pthread_create(&thread, NULL, epy_await_parent, (void *)(intptr_t)pidfd);
-}
 #endif

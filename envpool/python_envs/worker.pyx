@@ -26,9 +26,9 @@ cdef int64_t ANNOUNCE = 20000
 cdef int64_t NAP = 1000000000
 
 
-def follow(int pidfd):
-    """End this process and its process group as soon as another process, by its pidfd, ends."""
-    if epy_follow(pidfd):
+def follow(int handle):
+    """End this process and its process group as soon as another one ends, see `processes.parent_of_workers`."""
+    if epy_follow(handle):
         raise OSError("no thread could be started that watches the process of the pool")
 
 

@@ -16,9 +16,10 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
-from posix.mman cimport MADV_DONTNEED, madvise
 
-from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore, MAPPED, PAGE, round_up
+from envpool._core.blocks cimport (
+    BatchBlock, BlockMemory, BlockStore, ep_clear_pages, EP_PRIVATE_PAGES, MAPPED, PAGE, round_up,
+)
 from envpool._core.guard cimport fork_generation
 from envpool._core.structs cimport Block
 from envpool.rollout.pinning cimport pin
@@ -161,7 +162,7 @@ cdef class RolloutLayout:
         if size == 0:
             return
         if (memory.is_mapped and size >= GIVEN_BACK
-                and madvise(memory.base + self.final_from, memory.size - self.final_from, MADV_DONTNEED) == 0):
+                and ep_clear_pages(memory.base + self.final_from, size, EP_PRIVATE_PAGES) == 0):
             return
         if self.store.same_step:
             memory.clears_final = True

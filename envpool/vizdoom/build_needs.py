@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from native_build import Build, static_library
+from native_build import Build, needs_linux, static_library
 from setuptools import Extension
 
 IMAGE = Path("envpool/atari/image")  # setup.py runs in the root of the tree
 
 
 def configure(extension: Extension, build: Build) -> None:
-    """Add the library, librt for shared memory, and the C++ standard."""
+    """Add the library, librt for shared memory, and the C++ standard. The engine needs futexes, so it needs Linux."""
+    needs_linux(build, "ViZDoom")
     headers = [*IMAGE.glob("*.h"), Path("envpool/atari/emulator.h"), *Path("include/envpool").glob("*.h")]
     flags = [*build.flags, "-std=c++17", "-Iinclude"]
     library = static_library(build, "atari_image", sorted(IMAGE.glob("*.cpp")), [], flags, headers)

@@ -1,16 +1,15 @@
-/* What the scheduling core needs and Cython cannot say: C11-style atomics through compiler builtins, futex, pause, clock.
+/* What the scheduling core needs and Cython cannot say: C11-style atomics through compiler builtins, pause,
+ * clock; and futexes, from futex.h.
  *
  * Naming: ep_<operation>_<order><bits>; orders are rlx (relaxed), acq (acquire), rel (release) and sc (sequentially
  * consistent). Wherever two sides each write one word and read the other's (publish against park), both use sc. */
 #ifndef ENVPOOL_ATOMIC_H
 #define ENVPOOL_ATOMIC_H
 
-#include <errno.h>
-#include <linux/futex.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "envpool/futex.h"
 
 static inline int32_t ep_load_rlx32(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 static inline int32_t ep_load_sc32(const int32_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
@@ -55,17 +54,5 @@ static inline int64_t ep_thread_time(void) {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
-
-enum { EP_WOKEN = 0, EP_TIMEOUT = 1, EP_SIGNAL = 2 };
-
-/* Sleeps while *word == value, at most timeout_ns (negative: no limit). Spurious EP_WOKEN is allowed. */
-static inline int ep_futex_wait(int32_t *word, int32_t value, int64_t timeout_ns) {
-  struct timespec t = {timeout_ns / 1000000000, timeout_ns % 1000000000};
-  if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout_ns < 0 ? (void *)0 : (void *)&t, 0, 0) == 0) return EP_WOKEN;
-  return errno == ETIMEDOUT ? EP_TIMEOUT : errno == EINTR ? EP_SIGNAL : EP_WOKEN;
-}
-
-/* Wakes at most `count` sleepers. The caller has changed *word before, or a sleeper could miss it. */
-static inline void ep_futex_wake(int32_t *word, int count) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, 0, 0, 0); }
 
 #endif /* ENVPOOL_ATOMIC_H */

@@ -67,7 +67,8 @@ class PoolActor:
     def __init__(self, make: PoolMaker, first: int, numa_index: int | None, policy: Any = None):
         if numa_index is not None:
             nodes = numa_nodes()
-            os.sched_setaffinity(0, nodes[numa_index % len(nodes)])
+            if hasattr(os, "sched_setaffinity"):  # not on macOS, which has one node
+                os.sched_setaffinity(0, nodes[numa_index % len(nodes)])
         self.make, self.first, self.policy = make, first, policy
         self.pool = make()
         self._memory = Writer()

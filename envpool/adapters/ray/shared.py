@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from envpool._support.built import PORTABLE
 from envpool._support.descriptors import high_descriptor, map_file
 
 #: The most bytes that an actor shares.
@@ -88,15 +89,17 @@ class Writer:
 
     def __init__(self) -> None:
         self._name = f"envpool-{secrets.token_hex(16)}"
-        self._fd = high_descriptor(os.memfd_create(self._name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING))
-        fcntl.fcntl(self._fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)  # a driver may rely on what it has mapped
+        self._fd = -1
+        if not PORTABLE:
+            self._fd = high_descriptor(os.memfd_create(self._name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING))
+            fcntl.fcntl(self._fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)  # a driver may rely on what it has mapped
         self._bytes: Any = None
         self._slot_bytes = self._count = self._number = 0
         self._plan: Any = None
         self._free: list[int] = []
 
     def address(self) -> Address:
-        """Return where a driver on this machine finds the memory."""
+        """Return where a driver on this machine finds the memory; in a portable build, it finds none."""
         return Address(f"/proc/{os.getpid()}/fd/{self._fd}", f"/memfd:{self._name} (deleted)")
 
     def note(self, request: Request) -> None:

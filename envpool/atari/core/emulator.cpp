@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -51,8 +52,12 @@ bool find_game(const std::string &name, GameInfo *out) noexcept try {
   return false;
 }
 
+#ifdef ENVPOOL_PORTABLE
+Rom::Rom(const void *bytes, size_t size) noexcept : fd_(envpool_high_descriptor(mkostemp(path_, O_CLOEXEC))) {
+#else
 Rom::Rom(const void *bytes, size_t size) noexcept
     : fd_(envpool_high_descriptor(memfd_create("envpool-rom", MFD_CLOEXEC))) {
+#endif
   const char *at = static_cast<const char *>(bytes);
   while (fd_ >= 0 && size > 0) {
     const ssize_t written = write(fd_, at, size);
@@ -67,10 +72,17 @@ Rom::Rom(const void *bytes, size_t size) noexcept
 }
 
 Rom::~Rom() {
+#ifdef ENVPOOL_PORTABLE
+  unlink(path_);
+#endif
   if (fd_ >= 0) close(fd_);
 }
 
+#ifdef ENVPOOL_PORTABLE
+std::string Rom::path() const { return path_; }
+#else
 std::string Rom::path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+#endif
 
 // Later members refer to earlier ones, and are destroyed before them.
 struct Emulator::Console {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from envpool._support.descriptors import high_descriptor
+from envpool._support.built import PORTABLE
+from envpool._support.memory_files import memory_file
 from envpool.mujoco.base.renderer import has_gl, load_gl
 
 #: The values of MUJOCO_GL that choose each library. If MUJOCO_GL is not set, the libraries are tried in this order.
@@ -87,10 +89,7 @@ def load_glfw(number: int) -> str | None:
     path = Path(next(iter(places))) / "x11" / "libglfw.so" if places else None
     if path is None or not path.is_file():
         return "the package glfw is not installed, or it has no library for X11"
-    copy = high_descriptor(os.memfd_create("libglfw"))
-    try:
-        with open(copy, "wb", closefd=False) as file:
-            file.write(path.read_bytes())
-        return load_gl(number, f"/proc/self/fd/{copy}")
-    finally:
-        os.close(copy)
+    with tempfile.NamedTemporaryFile(prefix="libglfw-") if PORTABLE else open(memory_file("libglfw"), "wb") as copy:
+        copy.write(path.read_bytes())
+        copy.flush()
+        return load_gl(number, copy.name if PORTABLE else f"/proc/self/fd/{copy.fileno()}")
