@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import runpy
 import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -16,6 +19,7 @@ import pytest
 import envpool
 import envpool.mujoco.base as base
 from envpool.errors import ConfigError, EnvStepError
+from envpool.mujoco.base.built import text_of
 from envpool.mujoco.gym.options import ASSETS
 from tests.mujoco.gym.upstream import unstable_cheetah
 from tests.support.process import resident
@@ -34,7 +38,9 @@ def test_other_version_of_mujoco(tmp_path: Path) -> None:
     code = "import envpool; envpool.make_gymnasium('CartPole-v1').reset(); print(len(envpool.list_all_envs()))\n"
     done = run_python(code + "envpool.make_gymnasium('Ant-v5')", tmp_path)
     assert int(done.stdout) > 33
-    assert "ImportError: the MuJoCo tasks need mujoco 3.17.0, but mujoco 3.6.0 is installed" in done.stderr
+    text = f"ImportError: the MuJoCo tasks need mujoco {base.MUJOCO_VERSION}, but mujoco 3.6.0 is installed; run: "
+    assert text + "pip install 'envpool-cython[mujoco]', or build the package" in done.stderr
+    assert "ENVPOOL_MUJOCO=3.6.0 pip install " in done.stderr
 
 
 def test_no_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,14 +49,62 @@ def test_no_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(base, "package_folder", lambda: None)
     monkeypatch.setattr(base, "version", missing)
-    with pytest.raises(ImportError, match=r"need mujoco 3\.17\.0, but mujoco is not installed; run: pip install"):
+    with pytest.raises(ImportError, match=r"but mujoco is not installed; run: pip install [^ ]*$"):
         base.load_library()
 
 
-def test_version_is_the_one_that_is_required() -> None:
+def test_the_version_is_that_of_the_headers() -> None:
+    assert mujoco.__version__ == base.MUJOCO_VERSION
+    assert [text_of(number) for number in (330, 337, 3014000, 3017002)] == ["3.3.0", "3.3.7", "3.14.0", "3.17.2"]
+
+
+def test_a_build_with_pip_requires_the_version_that_it_installs_for_itself() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    for requirements in (project["build-system"]["requires"], project["project"]["optional-dependencies"]["mujoco"]):
-        assert f"mujoco=={base.MUJOCO_VERSION}" in requirements
+    (required,) = project["project"]["optional-dependencies"]["mujoco"]
+    assert required in project["build-system"]["requires"]
+
+
+@pytest.fixture
+def needs(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return build_needs.py as a module."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    monkeypatch.delenv("ENVPOOL_MUJOCO", raising=False)
+    return SimpleNamespace(**runpy.run_path(str(ROOT / "envpool/mujoco/build_needs.py")))
+
+
+@pytest.mark.parametrize("version", ["3.3.0", "3.14.0", "3.17.1"])
+def test_a_build_can_ask_for_a_version(needs: Any, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    monkeypatch.setenv("ENVPOOL_MUJOCO", version)
+    assert needs.wanted_version() == version and needs.pins() == {"mujoco": version}
+
+
+@pytest.mark.parametrize("version", ["3.2.7", "4.0.0", "3.17", "latest"])
+def test_other_versions_stop_the_build(needs: Any, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    monkeypatch.setenv("ENVPOOL_MUJOCO", version)
+    with pytest.raises(SystemExit, match=f"ENVPOOL_MUJOCO must be a version from 3.3.0 on .*, got '{version}'"):
+        needs.wanted_version()
+
+
+def test_the_build_takes_the_installed_version(needs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert needs.wanted_version() == mujoco.__version__
+    assert needs.folder_of(mujoco.__version__) == Path(mujoco.__file__).parent
+    scope = needs.wanted_version.__globals__
+    (tmp_path / "libmujoco.so.3.2.7").touch()
+    monkeypatch.setitem(scope, "package_folder", lambda name: tmp_path)
+    with pytest.raises(scope["Unavailable"], match=r"mujoco 3\.2\.7 is installed; set ENVPOOL_MUJOCO="):
+        needs.wanted_version()
+    monkeypatch.setitem(scope, "package_folder", lambda name: None)
+    with pytest.raises(scope["Unavailable"], match=r"mujoco is not installed; set ENVPOOL_MUJOCO="):
+        needs.wanted_version()
+    assert needs.pins() == {}
+
+
+def test_another_version_makes_all_products_old(needs: Any, tmp_path: Path) -> None:
+    build = SimpleNamespace(folder=tmp_path)
+    mark = needs.mark_of("3.14.0", build)
+    os.utime(mark, (1, 1))
+    assert needs.mark_of("3.14.0", build).stat().st_mtime == 1
+    assert needs.mark_of("3.17.0", build).stat().st_mtime > 1
 
 
 def test_tasks_are_not_linked_with_libmujoco() -> None:

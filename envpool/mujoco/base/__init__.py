@@ -12,10 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from envpool._support.packages import install
+from envpool._support.packages import NAME, install, load_compiled
 
 #: The version of the ``mujoco`` package that the extensions are built for.
-MUJOCO_VERSION = "3.17.0"
+MUJOCO_VERSION: str = load_compiled("envpool.mujoco.base.built").MUJOCO_VERSION
 LIBRARY = f"libmujoco.so.{MUJOCO_VERSION}"
 
 
@@ -27,16 +27,19 @@ def package_folder() -> Path | None:
 
 
 def load_library() -> None:
-    """Load libmujoco, or raise an ImportError that names the required and the installed version."""
+    """Load libmujoco, or raise an ImportError that names the required and the installed version, and what to do."""
     folder = package_folder()
     if folder is not None and (folder / LIBRARY).exists():
         ctypes.CDLL(str(folder / LIBRARY))
         return
+    remedy = install("mujoco")
     try:
         installed = f"mujoco {version('mujoco')} is installed"
+        build = f"ENVPOOL_MUJOCO={version('mujoco')} pip install --force-reinstall --no-deps --no-binary {NAME} {NAME}"
+        remedy += f", or build the package for the installed version: {build}"
     except PackageNotFoundError:
         installed = f"{folder} holds another version" if folder else "mujoco is not installed"
-    raise ImportError(f"the MuJoCo tasks need mujoco {MUJOCO_VERSION}, but {installed}; run: {install('mujoco')}")
+    raise ImportError(f"the MuJoCo tasks need mujoco {MUJOCO_VERSION}, but {installed}; run: {remedy}")
 
 
 load_library()

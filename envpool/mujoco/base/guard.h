@@ -23,10 +23,6 @@
 extern "C" {
 #endif
 
-/* Exported by libmujoco, but not declared in its headers. Sets the handler of this thread (NULL: none) and returns the
- * previous one. The handler of a thread takes precedence over all others. */
-mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler);
-
 typedef struct ep_mj_frame {
   jmp_buf back;
   char *text;
@@ -36,17 +32,57 @@ typedef struct ep_mj_frame {
 /* The innermost ep_mj_call() of this thread. */
 static __thread ep_mj_frame *ep_mj_innermost;
 
-static inline void ep_mj_on_message(const mjLogMessage *message) {
+static inline void ep_mj_on_error(const char *text) {
   ep_mj_frame *frame = ep_mj_innermost;
-  if (message->level != mjLOG_ERROR || !frame) return;
-  snprintf(frame->text, frame->size, "MuJoCo: %s", message->subject);
+  if (!frame) return;
+  snprintf(frame->text, frame->size, "MuJoCo: %s", text);
   for (char *c = frame->text; *c; c++)
     if (*c == '\n') *c = ' ';
   longjmp(frame->back, 1);
 }
 
-static inline mjfLogHandler ep_mj_enter(void) { return _mjPRIVATE_setTlsLogHandler(ep_mj_on_message); }
-static inline void ep_mj_leave(mjfLogHandler before) { _mjPRIVATE_setTlsLogHandler(before); }
+/* The functions below are exported by libmujoco, but not declared in its headers. They are about the handlers of this
+ * thread (NULL: none), which take precedence over all others. */
+#if mjVERSION_HEADER >= 3010000
+
+mjfLogHandler _mjPRIVATE_setTlsLogHandler(mjfLogHandler handler); /* returns the previous one */
+
+typedef mjfLogHandler ep_mj_handlers;
+
+static inline void ep_mj_on_message(const mjLogMessage *message) {
+  if (message->level == mjLOG_ERROR) ep_mj_on_error(message->subject);
+}
+
+static inline ep_mj_handlers ep_mj_enter(void) { return _mjPRIVATE_setTlsLogHandler(ep_mj_on_message); }
+static inline void ep_mj_leave(ep_mj_handlers before) { _mjPRIVATE_setTlsLogHandler(before); }
+
+#else /* errors and warnings have handlers of their own */
+
+typedef void (*ep_mj_handler)(const char *text);
+ep_mj_handler _mjPRIVATE__get_tls_error_fn(void);
+ep_mj_handler _mjPRIVATE__get_tls_warning_fn(void);
+void _mjPRIVATE__set_tls_error_fn(ep_mj_handler handler);
+void _mjPRIVATE__set_tls_warning_fn(ep_mj_handler handler);
+
+typedef struct {
+  ep_mj_handler error, warning;
+} ep_mj_handlers;
+
+static inline void ep_mj_on_warning(const char *text) { (void)text; }
+
+static inline void ep_mj_leave(ep_mj_handlers before) {
+  _mjPRIVATE__set_tls_error_fn(before.error);
+  _mjPRIVATE__set_tls_warning_fn(before.warning);
+}
+
+static inline ep_mj_handlers ep_mj_enter(void) {
+  const ep_mj_handlers before = {_mjPRIVATE__get_tls_error_fn(), _mjPRIVATE__get_tls_warning_fn()};
+  const ep_mj_handlers ours = {ep_mj_on_error, ep_mj_on_warning};
+  ep_mj_leave(ours);
+  return before;
+}
+
+#endif
 
 /* The personality of ep_mj_run(), which an unwinder asks twice about an exception that arrives there. First the function
  * says that the exception is handled. When it is asked again, the unwinder has left all frames below, with their

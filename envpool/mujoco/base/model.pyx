@@ -7,10 +7,10 @@ from libc.string cimport memset
 
 from envpool.mujoco.base cimport mujoco
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteData, mj_deleteModel, mj_deleteVFS,
-    mj_id2name, mj_loadXML, mj_local2Global, mj_makeData, mj_name2id, mjDSBL_ISLAND, mjENBL_SLEEP, mjfLogHandler,
-    mjfTime, mjModel, mjNFLUID, mjOBJ_GEOM, mjSENS_GEOMDIST, mjSENS_GEOMFROMTO, mjSENS_GEOMNORMAL, mjSENS_RANGEFINDER,
-    mjVFS, mjWRAP_CYLINDER, mjWRAP_SPHERE,
+    ep_mj_call, ep_mj_enter, ep_mj_handlers, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteData,
+    mj_deleteModel, mj_deleteVFS, mj_id2name, mj_loadXML, mj_local2Global, mj_makeData, mj_name2id, mjDSBL_ISLAND,
+    mjENBL_SLEEP, mjfTime, mjModel, mjNFLUID, mjOBJ_GEOM, mjSENS_GEOMDIST, mjSENS_GEOMFROMTO, mjSENS_GEOMNORMAL,
+    mjSENS_RANGEFINDER, mjVFS, mjWRAP_CYLINDER, mjWRAP_SPHERE,
 )
 
 from envpool.errors import ConfigError
@@ -43,7 +43,7 @@ cdef int add_to(mjVFS* vfs, str name, bytes data, str source) except -1:
     """Adds a file to those of a model; raises ConfigError if that is impossible."""
     cdef FileCall call
     cdef char text[1000]
-    cdef mjfLogHandler before
+    cdef ep_mj_handlers before
     cdef int failed
     if len(data) > INT32_MAX:
         raise ConfigError(f"{source} has the file {name!r} of {len(data)} bytes: MuJoCo reads at most {INT32_MAX}")
@@ -130,7 +130,7 @@ cdef void place_visual_geoms(const mjModel* m, mjData* d) noexcept nogil:
 cdef Model new_model(const char* path, const mjVFS* vfs, str source):
     """Compiles the file at a path of `vfs`, or on disk if `vfs` is NULL; raises ConfigError with MuJoCo's text."""
     cdef LoadCall call
-    cdef mjfLogHandler before
+    cdef ep_mj_handlers before
     cdef int failed
     cdef Model model
     memset(&call, 0, sizeof(call))
@@ -215,7 +215,7 @@ def load_text(str xml, assets, str source):
         Where the model comes from, for error texts.
     """
     cdef mjVFS vfs
-    cdef mjfLogHandler before
+    cdef ep_mj_handlers before
     mj_defaultVFS(&vfs)
     try:
         for name, data in {**assets, "model.xml": xml.encode()}.items():
@@ -273,7 +273,7 @@ cdef int run(void* argument) noexcept nogil:
 cdef int run_scratch(Model model, ScratchFunction function, void* argument) except -1:
     cdef ScratchCall call = ScratchCall(model.m, NULL, function, argument)
     cdef char text[1000]
-    cdef mjfLogHandler before
+    cdef ep_mj_handlers before
     cdef int failed
     text[0] = 0
     with nogil:

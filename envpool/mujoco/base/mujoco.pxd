@@ -5,7 +5,7 @@ The modules of tasks call MuJoCo through calls.pxd instead.
 
 from libc.stddef cimport size_t
 
-cdef extern from "mujoco/mujoco.h" nogil:
+cdef extern from "mujoco_versions.h" nogil:
     ctypedef struct mjVFS:
         pass
 
@@ -26,7 +26,7 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long nq
         long nv
         long nu
-        long nactuator
+        long nactuator "EP_NUM_ACTUATORS"
         long na
         long nbody
         long ntree
@@ -46,7 +46,6 @@ cdef extern from "mujoco/mujoco.h" nogil:
         long neq
         long nflex
         long nplugin
-        long nhistory
         mjOption opt
         int vis_offwidth "vis.global.offwidth"
         int vis_offheight "vis.global.offheight"
@@ -172,10 +171,10 @@ cdef extern from "mujoco/mujoco.h" nogil:
     int mjEQ_WELD
     int mjINT_RK4
     int mjDSBL_ACTUATION
-    int mjDSBL_ISLAND
+    int mjDSBL_ISLAND "EP_DSBL_ISLAND"
     int mjDSBL_MIDPHASE
     int mjDSBL_SENSOR
-    int mjENBL_SLEEP
+    int mjENBL_SLEEP "EP_ENBL_SLEEP"
     int mjNFLUID
     int mjSENS_RANGEFINDER
     int mjWRAP_CYLINDER
@@ -222,9 +221,12 @@ cdef extern from "mujoco/mujoco.h" nogil:
     void mjv_defaultFreeCamera(const mjModel* m, mjvCamera* camera)
     int mj_name2id(const mjModel* m, int type, const char* name)
     const char* mj_id2name(const mjModel* m, int type, int id)
+    long ep_num_history(const mjModel* m)
+    int ep_first_control(const mjModel* m, long actuator)
 
 cdef extern from "guard.h" nogil:
-    ctypedef void (*mjfLogHandler)(const void* message) noexcept nogil
-    mjfLogHandler ep_mj_enter()
-    void ep_mj_leave(mjfLogHandler before)
+    ctypedef struct ep_mj_handlers:
+        pass
+    ep_mj_handlers ep_mj_enter()
+    void ep_mj_leave(ep_mj_handlers before)
     int ep_mj_call(int (*body)(void* argument) noexcept nogil, void* argument, char* text, size_t size)

@@ -12,7 +12,7 @@ from libc.stdlib cimport calloc, free, qsort
 from libc.string cimport memcpy
 
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mjData, mjfLogHandler, mjModel, mjvCamera,
+    ep_mj_call, ep_mj_enter, ep_mj_handlers, ep_mj_leave, mjData, mjModel, mjvCamera,
 )
 
 cdef extern from "mujoco/mujoco.h" nogil:
@@ -150,7 +150,7 @@ cdef int create_mujoco_resources(void* argument) noexcept nogil:
 
 cdef void free_gl_context(GLContext* context) noexcept nogil:
     """Frees a context. If it can no longer be made current, the OpenGL library is shutting down and frees its part."""
-    cdef mjfLogHandler handler = ep_mj_enter()
+    cdef ep_mj_handlers handler = ep_mj_enter()
     cdef ep_gl_before before
     cdef char error[200]
     cdef bint has_waited = ep_gl_begin()
@@ -178,7 +178,7 @@ cdef void free_gl_renderer(GLRenderer* renderer) noexcept nogil:
 
 cdef GLContext* new_gl_context(GLRenderer* renderer, const FrameJob* job, char* error, size_t size) noexcept nogil:
     cdef GLContext* context = <GLContext*>calloc(1, sizeof(GLContext))
-    cdef mjfLogHandler handler
+    cdef ep_mj_handlers handler
     cdef ep_gl_before before
     cdef RenderCall call = RenderCall(renderer, context, job)
     cdef int failed
@@ -348,7 +348,7 @@ cdef int render_frame(GLRenderer* renderer, const FrameJob* job, char* error, si
 cdef int render_in_context(GLRenderer* renderer, GLContext* context, const FrameJob* job, char* error,
                            size_t size) noexcept nogil:
     """Renders a frame into GLContext.rows. A context that fails is freed; one without memory is returned."""
-    cdef mjfLogHandler handler
+    cdef ep_mj_handlers handler
     cdef ep_gl_before before
     cdef RenderCall call = RenderCall(renderer, context, job)
     cdef int failed

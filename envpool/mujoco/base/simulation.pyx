@@ -11,7 +11,8 @@ from envpool.env cimport (
 )
 from envpool.mujoco.base.model cimport lacks_geoms, place_visual_geoms
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_copyData, mj_deleteData, mj_makeData, mj_resetData, mjData, mjfLogHandler,
+    ep_mj_call, ep_mj_enter, ep_mj_handlers, ep_mj_leave, mj_copyData, mj_deleteData, mj_makeData, mj_resetData,
+    mjData,
 )
 from envpool.mujoco.base.own_models cimport (
     free_own_model, get_params, padded, put_packed_params, restore_private_arrays, set_params,
@@ -41,7 +42,7 @@ cdef int fail(Sim* s, const char* text) noexcept nogil:
 
 cdef void destroy(void* state) noexcept nogil:
     cdef SimPool* all = <SimPool*>state
-    cdef mjfLogHandler before = ep_mj_enter()
+    cdef ep_mj_handlers before = ep_mj_enter()
     cdef int32_t i
     if all.sims != NULL:
         for i in range(all.n):
@@ -125,7 +126,7 @@ cdef int reset_data(void* argument) noexcept nogil:
 cdef int seed_many(void* state, const envpool_seeds* seeds) noexcept nogil:
     """Also allocates the simulations. An env whose simulation cannot be allocated fails in its next reset."""
     cdef SimPool* all = <SimPool*>state
-    cdef mjfLogHandler before = ep_mj_enter()
+    cdef ep_mj_handlers before = ep_mj_enter()
     cdef SimCall call
     cdef int32_t i
     for i in range(seeds.n):
@@ -168,7 +169,7 @@ cdef int make_shown(void* argument) noexcept nogil:
 cdef int render_shown(Sim* s, FrameJob* job) noexcept nogil:
     """Renders a frame that does not show mjData as it is."""
     cdef ShowCall call = ShowCall(s, NULL)
-    cdef mjfLogHandler before = ep_mj_enter()
+    cdef ep_mj_handlers before = ep_mj_enter()
     cdef int result
     snprintf(s.error, sizeof(s.error), b"not enough memory for a frame of a simulation")
     result = ep_mj_call(make_shown, &call, s.error, sizeof(s.error))
@@ -270,7 +271,7 @@ cdef inline int run_one(SimPool* all, const envpool_batch* b, int32_t i) noexcep
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
-    cdef mjfLogHandler before = ep_mj_enter()
+    cdef ep_mj_handlers before = ep_mj_enter()
     cdef int failures = 0
     cdef int32_t i
     for i in range(b.n):
@@ -321,7 +322,7 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
 cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
     """Steps and writes one env after another, so that the data of an env are written while they are in the cache."""
     cdef SimPool* all = <SimPool*>state
-    cdef mjfLogHandler before = ep_mj_enter()
+    cdef ep_mj_handlers before = ep_mj_enter()
     cdef int failures = 0
     cdef int32_t i
     for i in range(b.n):

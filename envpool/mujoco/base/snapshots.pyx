@@ -24,8 +24,8 @@ from libc.string cimport memcpy, memset
 
 from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_leave, mj_copyData, mj_deleteData, mj_getState, mj_makeData, mj_setState,
-    mjENBL_SLEEP, mjfLogHandler, mjMAXVAL, mjModel, mjSTATE_EQ_ACTIVE, mjSTATE_INTEGRATION,
+    ep_mj_call, ep_mj_enter, ep_mj_handlers, ep_mj_leave, ep_num_history, mj_copyData, mj_deleteData, mj_getState,
+    mj_makeData, mj_setState, mjENBL_SLEEP, mjMAXVAL, mjModel, mjSTATE_EQ_ACTIVE, mjSTATE_INTEGRATION,
     mjSTATE_MOCAP_POS, mjSTATE_WARMSTART,
 )
 from envpool.mujoco.base.own_models cimport (
@@ -40,7 +40,7 @@ UNSAVABLE_TEXT = b"its model has plug-ins, flexes, delays or sleeping bodies, wh
 
 
 cdef inline bint is_savable(const mjModel* m) noexcept nogil:
-    return m.nplugin == 0 and m.nflex == 0 and m.nhistory == 0 and not m.opt.enableflags & mjENBL_SLEEP
+    return m.nplugin == 0 and m.nflex == 0 and ep_num_history(m) == 0 and not m.opt.enableflags & mjENBL_SLEEP
 
 
 # ---- saving ----------------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ cdef int finish(int result, Sim* s) noexcept nogil:
 cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil:
     cdef SimPool* all = <SimPool*>state
     cdef Layout layout = layout_of(&all.sims[0])
-    cdef mjfLogHandler before
+    cdef ep_mj_handlers before
     cdef RestoreCall call
     cdef size_t size
     cdef int status = 0
@@ -314,7 +314,7 @@ cdef int copy_sim(void* argument) noexcept nogil:
 
 cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:
     cdef SimPool* all = <SimPool*>state
-    cdef mjfLogHandler before
+    cdef ep_mj_handlers before
     cdef RestoreCall call
     cdef int status = 0
     cdef int32_t i

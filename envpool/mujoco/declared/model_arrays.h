@@ -2,15 +2,16 @@
 #ifndef ENVPOOL_MUJOCO_MODEL_ARRAYS_H
 #define ENVPOOL_MUJOCO_MODEL_ARRAYS_H
 
-#include <mujoco/mujoco.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "mujoco_versions.h"
+
 /* ROW(array of mjData, member of mjModel with the number of rows, columns) */
 #define EP_ARRAYS(ROW)                                                                                       \
   ROW(qpos, nq, 1) ROW(qvel, nv, 1) ROW(qacc, nv, 1) ROW(qfrc_actuator, nv, 1) ROW(qfrc_constraint, nv, 1)   \
-  ROW(act, na, 1) ROW(ctrl, nu, 1) ROW(actuator_force, nout, 1) ROW(sensordata, nsensordata, 1)              \
+  ROW(act, na, 1) ROW(ctrl, nu, 1) ROW(actuator_force, EP_NUM_FORCES, 1) ROW(sensordata, nsensordata, 1)     \
   ROW(xpos, nbody, 3) ROW(xquat, nbody, 4) ROW(xmat, nbody, 9) ROW(xipos, nbody, 3)                          \
   ROW(subtree_com, nbody, 3) ROW(cinert, nbody, 10) ROW(cvel, nbody, 6) ROW(cfrc_ext, nbody, 6)              \
   ROW(geom_xpos, ngeom, 3) ROW(geom_xmat, ngeom, 9) ROW(site_xpos, nsite, 3) ROW(site_xmat, nsite, 9)        \
@@ -21,7 +22,7 @@
 #define EP_KINDS(ROW)                                                                                     \
   ROW(body, mjOBJ_BODY, nbody, body) ROW(joint, mjOBJ_JOINT, njnt, jnt) ROW(geom, mjOBJ_GEOM, ngeom, geom) \
   ROW(site, mjOBJ_SITE, nsite, site) ROW(tendon, mjOBJ_TENDON, ntendon, tendon)                           \
-  ROW(actuator, mjOBJ_ACTUATOR, nactuator, actuator) ROW(sensor, mjOBJ_SENSOR, nsensor, sensor)           \
+  ROW(actuator, mjOBJ_ACTUATOR, EP_NUM_ACTUATORS, actuator) ROW(sensor, mjOBJ_SENSOR, nsensor, sensor)    \
   ROW(keyframe, mjOBJ_KEY, nkey, key)
 
 /* Returns the offset in mjData of the pointer to an array and sets its shape; -1: there is no such array. */

@@ -8,7 +8,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 import numpy as np
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjData, mjModel
+from envpool.mujoco.base.mujoco cimport ep_first_control, mjData, mjModel
 from envpool.mujoco.declared.program cimport (
     ENVPOOL_MUJOCO_TERM_CAPSULE, ENVPOOL_MUJOCO_TERM_VERSION, Instruction, Program, Report, ResetRow, RewardTerm,
     envpool_mujoco_term,
@@ -30,13 +30,11 @@ cdef extern from *:
     """
     static const int ep_joint_qpos[4] = {7, 4, 1, 1}, ep_joint_dofs[4] = {6, 3, 1, 1};
     static inline int ep_geom_body(const mjModel* m, int64_t geom) { return m->geom_bodyid[geom]; }
-    static inline int ep_first_control(const mjModel* m, int64_t actuator) { return m->actuator_ctrladr[actuator]; }
     static inline int ep_body_mocap(const mjModel* m, int64_t body) { return m->body_mocapid[body]; }
     """
     const int* ep_joint_qpos        # numbers in qpos and qvel by mjtJoint
     const int* ep_joint_dofs
     int ep_geom_body(const mjModel* m, int64_t geom) nogil
-    int ep_first_control(const mjModel* m, int64_t actuator) nogil
     int ep_body_mocap(const mjModel* m, int64_t body) nogil
 
 FREE, BALL = 0, 1                   # mjtJoint
