@@ -185,10 +185,14 @@ cdef bint is_stream(const void* saved) noexcept:
 
 
 cdef void restore_stream(Engine* e, int32_t id, const void* saved) noexcept:
-    """Lets an env go on with a generator; an env of a task without parameters has no use for it."""
+    """Lets an env go on with a saved generator, or with NULL start one from its seed.
+
+    An env of a task without parameters has no use for a generator.
+    """
     if e.env_def.num_params:
-        memcpy(<ep_pcg64*>e.streams + id, saved, sizeof(ep_pcg64))
-        e.has_stream[id] = 1
+        e.has_stream[id] = saved != NULL
+        if saved != NULL:
+            memcpy(<ep_pcg64*>e.streams + id, saved, sizeof(ep_pcg64))
 
 
 cdef void forget_stream(Engine* e, int32_t id) noexcept nogil:

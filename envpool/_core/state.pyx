@@ -76,7 +76,7 @@ cdef struct Header:             # the first bytes of a state; the name of the ta
     uint32_t reserved
 
 cdef struct CoreState:          # what the core keeps of an env, between the prefix and the env's snapshot
-    uint64_t seed               # to be applied, if seed_pending
+    uint64_t seed               # the last seed, which is still to be applied if seed_pending
     int32_t elapsed
     uint8_t reset               # Reset
     uint8_t seed_pending        # 1: the env is not seeded yet, and has no snapshot
@@ -388,7 +388,7 @@ cdef void fill_core(const Engine* e, int32_t id, CoreState* core) noexcept:
     core.elapsed = e.elapsed[id]
     core.reset = e.reset[id]
     core.seed_pending = e.seed_pending[id]
-    core.seed = e.seeds[id] if e.seed_pending[id] else 0
+    core.seed = e.seeds[id]
     core.has_sums = e.tally != NULL
     core.param_bytes = <uint32_t>pending_bytes(e, id)
     core.has_stream = keeps_stream(e, id)
@@ -433,8 +433,7 @@ cdef int check_core(const Engine* e, bytes state, Py_ssize_t at) except -1:
 
 
 cdef void put(Engine* e, int32_t id, const CoreState* core) noexcept:
-    if core.seed_pending:
-        e.seeds[id] = core.seed
+    e.seeds[id] = core.seed
     if core.seed_pending != e.seed_pending[id]:
         e.seed_pending[id] = core.seed_pending
         ep_add_sc32(&e.seeds_pending, 1 if core.seed_pending else -1)
@@ -449,8 +448,7 @@ cdef void restore_core(Engine* e, int32_t id, bytes state) noexcept:
     if e.tally != NULL:
         restore_sums(e, id, sums_part(state))
     restore_params(e, id, params_part(state) if core_part(state).param_bytes else NULL)
-    if core_part(state).has_stream:
-        restore_stream(e, id, stream_part(state))
+    restore_stream(e, id, stream_part(state) if core_part(state).has_stream else NULL)
     if e.num_players:
         restore_players(e, id, players_part(state), core_part(state).has_sums)
 
@@ -471,7 +469,7 @@ cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
         restore_params(e, target, NULL)
     if core.has_stream:
         save_stream(e, source, stream)
-        restore_stream(e, target, stream)
+    restore_stream(e, target, stream if core.has_stream else NULL)
     if e.num_players:
         memcpy(flags_of(e, target), flags_of(e, source), e.num_players)
         if e.turns != NULL:
