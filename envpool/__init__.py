@@ -38,9 +38,11 @@ if _TYPE_CHECKING:
     from envpool.rollout.replay import ReplayBuffer
     from envpool.rollout.rollout import Rollout
     from envpool.tasks.spec import EnvSpec
+    from envpool.training.curriculum import Curriculum
 
 __version__ = "0.1.0"
 __all__ = [
+    "Curriculum",
     "DMEnvPool",
     "EnvPool",
     "EnvSpec",
@@ -86,6 +88,7 @@ _LAZY = {
     "RolloutData": "envpool.rollout.data",
     "Evaluation": "envpool.evaluation.result",
     "Recording": "envpool.evaluation.record",
+    "Curriculum": "envpool.training.curriculum",
     "evaluate": "envpool.evaluation.evaluate",
     "record": "envpool.evaluation.record",
     "make_mujoco": "envpool.mujoco.declared.make",

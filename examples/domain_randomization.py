@@ -4,7 +4,7 @@
 
 Two policies are trained by PPO with the same seed and the same number of steps: one on CartPole as it is, one on a pool
 in which each environment draws the mass of its cart, the mass and the length of its pole and the duration of a step
-anew for each episode (``pool.set_params``). Both are then evaluated on carts that neither has seen.
+anew for each episode (the option `randomize`). Both are then evaluated on carts that neither has seen.
 """
 
 import argparse
@@ -20,8 +20,9 @@ from envpool.rollout import Progress, Sampler, gae, shuffled
 from envpool.training.options import natural, number, positive
 
 TASK = "CartPole-v1"
-#: Parameter -> range of the training; values are drawn log-uniformly.
+#: Parameter -> range of the values, which are drawn log-uniformly.
 RANGES = {"masscart": (0.3, 3.0), "masspole": (0.03, 1.0), "length": (0.2, 8.0), "tau": (0.01, 0.06)}
+RANDOMIZE = {name: ("loguniform", *limits) for name, limits in RANGES.items()}
 #: Parameter -> values of the evaluation along one axis, within the range and beyond it.
 AXES = {"length": np.geomspace(0.1, 16.0, 13), "tau": np.geomspace(0.005, 0.1, 13)}
 #: Settings of PPO, as in ppo.py.
@@ -49,7 +50,7 @@ def parse_args(argv=None):
 
 
 def drawn(rng, count):
-    """Return values of all parameters in RANGES for `count` environments."""
+    """Return values of all parameters in RANGES for the `count` environments of an evaluation."""
     return {name: np.exp(rng.uniform(*np.log(limits), count)) for name, limits in RANGES.items()}
 
 
@@ -83,7 +84,7 @@ def mlp(inputs, outputs, gain):
     return nn.Sequential(*layers[:-1])
 
 
-def make_pool(seed):
+def make_pool(seed, randomize):
     """Seed torch, and return a pool that prepares observations and rewards for the networks."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # networks this small run fastest on one thread
@@ -97,23 +98,16 @@ def make_pool(seed):
         normalize_reward={"gamma": GAMMA},
         episode_statistics=True,
         finished_episodes=True,
+        randomize=randomize,
     )
 
 
 @torch.no_grad()
-def collect(pool, rollout, agent, sampler, obs, choose, returns):
-    """Fill the rollout; return its data and the last observations.
-
-    ``choose(ids, terminated)`` returns the parameters of the next episodes of environments `ids`, whose episodes have
-    ended: `terminated` says which of them did not end by the time limit. The next step resets them
-    (autoreset_mode "next_step"), and the parameters are in force from that reset on.
-    """
+def collect(pool, rollout, agent, sampler, obs, returns):
+    """Fill the rollout; return its data and the last observations."""
     for _ in range(NUM_STEPS):
         sample = sampler.categorical(agent.actor(torch.from_numpy(obs)).numpy())
-        obs, _, terminated, truncated, info = rollout.step(sample.actions, log_prob=sample.log_probs)
-        ended = np.flatnonzero(terminated | truncated)
-        if len(ended):
-            pool.set_params(choose(ended, terminated[ended]), ended)
+        obs, *_, info = rollout.step(sample.actions, log_prob=sample.log_probs)
         returns.extend(info["finished"]["r"] if "finished" in info else ())
     scale = pool.normalization.get()
     agent.mean, agent.std = scale["obs.mean"].copy(), np.sqrt(scale["obs.var"] + 1e-8)
@@ -151,20 +145,18 @@ def descend(agent, optimizer, inputs, action, log_prob, old_value, advantage, ta
     optimizer.step()
 
 
-def learn(pool, agent, seed, total_timesteps, choose, after_update=lambda step: None):
-    """Train an agent on a pool whose episodes have the parameters that ``choose(ids, terminated)`` returns."""
+def learn(pool, agent, seed, total_timesteps):
+    """Train an agent on a pool."""
     returns, sampler = deque(maxlen=100), Sampler(seed)
     optimizer = torch.optim.Adam(agent.parameters(), lr=LEARNING_RATE, eps=1e-5)
     rollout = envpool.Rollout(pool, NUM_STEPS, {"log_prob": np.float32})
-    pool.set_params(choose(np.arange(NUM_ENVS), None))
     obs, _ = rollout.reset()
     with Progress(total_timesteps) as progress:
         for step in range(0, total_timesteps, NUM_STEPS * NUM_ENVS):
             optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / total_timesteps)
-            data, obs = collect(pool, rollout, agent, sampler, obs, choose, returns)
+            data, obs = collect(pool, rollout, agent, sampler, obs, returns)
             update(agent, optimizer, data, sampler)
             progress.update(NUM_STEPS * NUM_ENVS, f"mean return {np.mean(returns):.1f}" if returns else "")
-            after_update(step + NUM_STEPS * NUM_ENVS)
 
 
 # ---- the comparison --------------------------------------------------------------------------------------------------
@@ -172,11 +164,9 @@ def learn(pool, agent, seed, total_timesteps, choose, after_update=lambda step: 
 
 def train(args, is_randomized):
     """Return an agent that was trained on CartPole, or on carts that differ from episode to episode."""
-    rng = np.random.default_rng(args.seed)
-    with make_pool(args.seed) as pool:
+    with make_pool(args.seed, RANDOMIZE if is_randomized else None) as pool:
         agent = Agent(pool)
-        choose = (lambda ids, terminated: drawn(rng, len(ids))) if is_randomized else (lambda ids, terminated: {})
-        learn(pool, agent, args.seed, args.total_timesteps, choose)
+        learn(pool, agent, args.seed, args.total_timesteps)
     return agent
 
 
