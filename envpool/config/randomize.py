@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._support.text import shown
-from envpool.config.checks import is_sequence
 from envpool.config.params import Param, check_value, suggestion, to_tuple
 from envpool.errors import ConfigError
 
@@ -95,8 +94,8 @@ def check_form(name: str, value: Any) -> dict[str, tuple[Any, ...]] | None:
 
 def check_entry(where: str, entry: Any) -> tuple[Any, ...]:
     """Return a distribution as a tuple of its name and its arguments, which are plain but not checked."""
-    given = plain(entry) if is_sequence(entry) else ()
-    if given and given[0] == "choice" and len(given) == 2 and is_sequence(given[1]) and len(given[1]):
+    given = plain(entry) if isinstance(entry, list | tuple) else ()
+    if given and given[0] == "choice" and len(given) == 2 and isinstance(given[1], tuple) and given[1]:
         return tuple(given)
     kind = given[0] if given and isinstance(given[0], str) else None
     count = len(given) - 1 - (given[-1:] == (SHARED,))
