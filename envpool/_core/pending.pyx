@@ -48,8 +48,8 @@ cdef bint apply_seeds(Engine* e, const int32_t* ids, int32_t n, int32_t* errors)
 cdef int32_t read_undecided(Engine* e, int32_t* ids, int32_t* where, int32_t n, int32_t* errors) noexcept nogil:
     """Writes the parameters in force to the rows of envs that have no pending ones.
 
-    Returns the number of envs that remain in `ids` and `where`: those that could be read. `errors`, by entry of `where`,
-    gets the codes of the others.
+    Returns the number of envs that remain in `ids` and `where`: those that could be read. `errors`, by the entries of
+    `where`, gets the codes of the others.
     """
     cdef envpool_params call
     cdef int32_t some[ENVPOOL_MAX_BATCH]

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from envpool._support.text import shown as abbreviated
 from envpool.cli.option_tables import OptionTables, with_commands
 from envpool.cli.parsing import add_option_argument, read_options
 from envpool.cli.text import pairs, table, terminal_width
@@ -102,6 +103,8 @@ def parameters(spec: EnvSpec, width: int | None = None) -> str:
         if spec.definition.params[name].default is None and spec.definition.default_source:
             default += f" {spec.definition.default_source}"
         shown = default if given is None or value == value_text(param.default) else f"{value}  (default {default})"
+        if name in (spec.config.randomize or {}):
+            shown += f"  (drawn: {abbreviated(spec.config.randomize[name])})"
         rows.append((name, str(param.dtype), str(param.shape), shown, param.bounds(), param.unit or "-", param.text))
     return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", "  ", width)
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._support.text import shown
-from envpool.config.params import Param, check_value, suggestion, to_tuple
+from envpool.config.params import Param, check_value, suggestion
 from envpool.errors import ConfigError
 
 #: Numbers of arguments that each distribution takes.

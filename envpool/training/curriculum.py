@@ -29,8 +29,8 @@ class Curriculum:
     step : float
         How much the level changes at once, above 0. Default 0.1.
     harder_at : float
-        The level rises if the mean score of `window` episodes is at least this. Default 0.8, for scores that are 1 for a
-        success and 0 for a failure.
+        The level rises if the mean score of `window` episodes is at least this. Default 0.8, for scores that are 1 for
+        a success and 0 for a failure.
     easier_at : float, optional
         The level falls if this mean is at most this number, which must be less than `harder_at`. By default the level
         never falls.
@@ -102,8 +102,7 @@ class Curriculum:
         """
         given = np.asarray(scores)
         if given.ndim != 1 or given.dtype.kind not in "biuf" or not np.isfinite(given).all():
-            if given.size or given.ndim != 1:
-                raise ConfigError(f"scores must be a sequence of finite numbers, one for each episode, got {shown(scores)}")
+            raise ConfigError(f"scores must be a sequence of finite numbers, one for each episode, got {shown(scores)}")
         for score in given.tolist():
             self._scores.append(float(score))
             if len(self._scores) == self._scores.maxlen:

@@ -195,7 +195,9 @@ def test_drawn_parameters_cannot_be_set():
     with pool_with_params(G, num_envs=2, randomize={"gravity": ("uniform", 0, 1)}) as pool:
         pool.set_randomize(None, 0)
         pool.set_params({"gravity": 3}, 0)
-        with pytest.raises(ConfigError, match=r"gravity of env 1 cannot be set, .* set_randomize\(\) without 'gravity'"):
+        with pytest.raises(
+            ConfigError, match=r"gravity of env 1 cannot be set, .* set_randomize\(\) without 'gravity'"
+        ):
             pool.set_params({"wind": [7, 7], "gravity": 3})
         assert pool.get_params()["wind"].tolist() == [[1, 2]] * 2
 

@@ -44,7 +44,9 @@ def refused(randomize, text, task="CartPole-v1", error=ConfigError, **options):
     ],
 )
 def test_forms(entry):
-    refused({"length": entry}, r"randomize\['length'\] must be \('uniform', low, high\), .* or \('choice', values\), got")
+    refused(
+        {"length": entry}, r"randomize\['length'\] must be \('uniform', low, high\), .* or \('choice', values\), got"
+    )
 
 
 @pytest.mark.parametrize("value", [5, "length", [("length", ("uniform", 1, 2))], {"length"}])
@@ -81,7 +83,9 @@ def test_arguments_that_are_no_numbers(argument):
 
 
 def test_names():
-    refused({"lenght": ("uniform", 1, 2)}, "randomize draws 'lenght', but CartPole.* has no such parameter; did you mean")
+    refused(
+        {"lenght": ("uniform", 1, 2)}, "randomize draws 'lenght', but CartPole.* has no such parameter; did you mean"
+    )
     refused({3: ("uniform", 1, 2)}, "randomize draws '3', but CartPole.* its parameters are gravity, masscart")
     refused({"a": ("uniform", 1, 2)}, "randomize draws 'a', but .* has no parameters", task="MinAtar/Breakout-v1")
 

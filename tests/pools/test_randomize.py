@@ -80,7 +80,7 @@ def test_values_of_each_environment_are_nominal():
     with make(masscart=[1.0, 2.0, 4.0], randomize={"masscart": ("scale", 0.5, 2)}) as pool:
         pool.reset()
         factors = [0.5 + 1.5 * stream(8 + i).random() for i in range(3)]
-        assert pool.get_params(in_force=True)["masscart"].tolist() == [f * m for f, m in zip(factors, (1, 2, 4))]
+        assert pool.get_params(in_force=True)["masscart"].tolist() == (np.array(factors) * [1, 2, 4]).tolist()
 
 
 def test_spaces_contain_what_is_drawn():
@@ -88,11 +88,13 @@ def test_spaces_contain_what_is_drawn():
     spec = envpool.make_spec("Pendulum-v1", randomize=ranges)
     assert spec.action_space.high.tolist() == [5]
     assert spec.observation_space.high.tolist() == [1, 1, 16]
-    spec = envpool.make_spec("MountainCar-v0", randomize={"min_position": ("uniform", -2, -1), "force": ("scale", 1, 2)})
+    spec = envpool.make_spec(
+        "MountainCar-v0", randomize={"min_position": ("uniform", -2, -1), "force": ("scale", 1, 2)}
+    )
     assert spec.observation_space.low[0] == -2
 
 
-# ---- the same draws ----------------------------------------------------------------------------------------------------
+# ---- the same draws --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
@@ -164,7 +166,7 @@ def test_async_pools_and_partial_resets_draw_the_same_values():
         assert seen[0] == seen[1]
 
 
-# ---- damaged and forged states -----------------------------------------------------------------------------------------
+# ---- damaged and forged states ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -188,7 +190,7 @@ def test_forged_generators_are_refused(offset, value):
         assert pool.get_state() == before
 
 
-# ---- any order of calls ------------------------------------------------------------------------------------------------
+# ---- any order of calls ----------------------------------------------------------------------------------------------
 
 CHOICES = [
     {},
