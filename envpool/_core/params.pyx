@@ -267,7 +267,7 @@ def set_draws(Pool pool, ParamDraws draws, env_ids):
     try:
         ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
         id = <const int32_t*>cnp.PyArray_DATA(ids)
-        none = [None] * e.num_envs
+        none, old = [None] * e.num_envs, [None] * ids.shape[0]
         pool.guard.check_open()
         check_idle(e, id, ids.shape[0], False, "env_ids")
         if e.env_def.num_params == 0:
@@ -278,7 +278,7 @@ def set_draws(Pool pool, ParamDraws draws, env_ids):
             end_draws(e, id[i], table)
             ep_add_sc32(&e.params_pending, <int32_t>(table != NULL) - <int32_t>(e.tables[id[i]] != NULL))
             e.tables[id[i]] = table
-            pool.orphan.tables[id[i]] = draws
+            old[i], pool.orphan.tables[id[i]] = pool.orphan.tables[id[i]], draws     # `old` ends after the last change
     finally:
         pool.end_visit(visit)
 

@@ -260,10 +260,12 @@ def distance(low: npt.NDArray[Any], high: npt.NDArray[Any]) -> npt.NDArray[np.ui
 
 
 def widest(draw: Draw, param: Param) -> npt.NDArray[Any] | None:
-    """Return values (n, ...) between which all draws of a parameter are; None for integers and choices of objects."""
+    """Return values (n, ...) between which all draws of a parameter are; None for integers and without bounds."""
     if draw.choices is not None:
         return draw.choices if param.dtype.kind == "f" else None
     if draw.low is None or draw.high is None:
         return None
     ends = np.stack([draw.low, draw.high])
+    if draw.kind == "normal" and np.abs(ends).max() >= np.finfo(param.dtype).max:
+        return None
     return (ends[:, None] * draw.nominal[None]).reshape(-1, *param.shape) if draw.kind == "scale" else ends

@@ -198,7 +198,7 @@ def dropped(pick):
 
 
 def parameters(pick):
-    """Parameters of some envs change while threads step other envs; each env has its own from its next episode on."""
+    """Parameters and draws of some envs change while threads step others; each has its own from its next episode on."""
     num_envs, rng = pick.choice([3, 17, 300]), np.random.default_rng(pick.randrange(10**9))
     options = {
         "num_envs": num_envs,
@@ -209,6 +209,7 @@ def parameters(pick):
     }
     pending = np.full(num_envs, 9.8)
     in_force = pending.copy()
+    draws, has_drawn = np.zeros((2, num_envs), np.bool_)
     with envpool.make_gymnasium("CartPole-v1", **options) as pool:
         pool.async_reset()
         for _ in range(pick.choice([30, 300])):
@@ -216,12 +217,19 @@ def parameters(pick):
             ids = info["env_id"].copy()
             begins = ids[info["elapsed_step"] == 0]
             in_force[begins] = pending[begins]
+            has_drawn[begins] = draws[begins]
             some = ids[rng.random(len(ids)) < 0.3]
             values = rng.uniform(1, 20, len(some))
             pool.set_params({"gravity": values}, some)
             pending[some] = values
             assert np.array_equal(pool.get_params(ids, in_force=True)["gravity"], in_force[ids])
             assert np.array_equal(pool.get_params(ids)["gravity"], pending[ids])
+            lengths = pool.get_params(ids, in_force=True)["length"]
+            assert np.array_equal((lengths >= 0.6) & (lengths <= 0.9), has_drawn[ids])
+            some = ids[rng.random(len(ids)) < 0.2]
+            draws[some] = rng.random() < 0.7
+            if len(some):
+                pool.set_randomize({"length": ("uniform", 0.6, 0.9)} if draws[some[0]] else None, some)
             pool.send(rng.integers(0, 2, len(ids), dtype=np.int32), ids)
 
 

@@ -134,6 +134,7 @@ def states(pick):
                 lambda: pool.set_state(saved, ids),
                 lambda: pool.copy_state(ids[: N // 2], ids[N // 2 :]),
                 lambda: pool.set_params({"gravity": gravity}, ids),
+                lambda: pool.set_randomize({"length": ("uniform", 1, 2)}, ids),
             ]
             use(calls, pick, 20)
         assert np.isfinite(pool.get_params()["gravity"]).all()
