@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import gymnasium
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -166,6 +167,24 @@ def test_async_pools_and_partial_resets_draw_the_same_values():
             each.reset(np.arange(3), seed=[5, None, None])
             seen.append([each.get_params(in_force=True)[name].tolist() for name in RANGES])
         assert seen[0] == seen[1]
+
+
+def test_integers_of_tasks_with_players():
+    options = {"num_envs": 40, "seed": 0, "randomize": {"curriculum_stage": ("uniform", 0, 2)}}
+    with envpool.make_gymnasium("MPE/simple_tag-v3", **options) as pool:
+        pool.reset()
+        stages = pool.get_params(in_force=True)["curriculum_stage"]
+        assert stages.tolist() == [stream(i).integers(0, 3) for i in range(40)]
+
+
+def test_transforms_rollouts_and_vector_environments():
+    lengths = [np.exp(np.log(0.2) + np.log(10) * stream(8 + i).random()) for i in range(3)]
+    vec = gymnasium.make_vec("envpool/CartPole-v1", num_envs=3, seed=8, randomize=RANGES)
+    with make(frame_stack=2, normalize_obs=True) as pool, vec.unwrapped.pool as inner:
+        envpool.Rollout(pool, 4).reset()
+        vec.reset()
+        for each in (pool, inner):
+            assert each.get_params(in_force=True)["length"] == pytest.approx(lengths, rel=1e-14)
 
 
 # ---- damaged and forged states ---------------------------------------------------------------------------------------
