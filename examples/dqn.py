@@ -6,8 +6,8 @@
         --learning-starts 80000 --n-step 1 --batch-size 32 --learning-rate 1e-4 \
         --target-every 250 --exploration-steps 1000000 --final-epsilon 0.01 --hidden 512 --device cuda
 
-Targets are those of double DQN (van Hasselt et al., 2016). A pool of environments needs attention in the following
-points:
+Targets are those of double DQN (van Hasselt et al., 2016), or with ``--vanilla`` those of DQN. A pool of environments
+needs attention in the following points:
 
 - ``envpool.ReplayBuffer`` steps the pool and keeps its steps. A million steps of an Atari game take 7.1 GB, since each
   frame is stored once.
@@ -59,6 +59,7 @@ class Args(RunArgs):
     )
     gamma: float = option(0.99, "discount", share)
     n_step: int = option(3, "rewards in a target", positive)
+    vanilla: bool = option(False, "let the target network choose the next action, as DQN does, and not double DQN")
     prioritized: bool = option(False, "draw transitions in proportion to the errors of their values")
     target_every: int = option(50, "gradient steps between two copies of the network to the target network", positive)
     exploration_steps: int = option(20_000, "environment steps until epsilon is at its final value", positive)
@@ -150,8 +151,10 @@ class Learner:
         )
         actions = torch.from_dlpack(batch.action).to(device, torch.int64)[:, None] - self.network.first_action
         with torch.no_grad():
-            best = self.network(next_obs).argmax(dim=1, keepdim=True)
-            targets = reward + discount * self.target(next_obs).gather(1, best)[:, 0]
+            next_values = self.target(next_obs)
+            chooses = next_values if self.args.vanilla else self.network(next_obs)
+            best = chooses.argmax(dim=1, keepdim=True)
+            targets = reward + discount * next_values.gather(1, best)[:, 0]
         found = self.network(obs).gather(1, actions)[:, 0]
         losses = mse_loss(found, targets, reduction="none")
         if self.args.prioritized:
