@@ -351,24 +351,25 @@ def update(args, agent, optimizer, transitions):
     """Improve the networks on the transitions of one rollout; return the losses of the last minibatch by name."""
     if not len(transitions[0]):  # in a tiny rollout, every step may be a reset
         return {}
+    advantages, values = transitions[-2:]
+    columns = *transitions, advantages + values
     for _ in range(args.epochs):
         # Rows are gathered once a pass: minibatches are parts of shuffled tensors.
-        order = torch.randperm(len(transitions[0]))
-        parts = (x[order].chunk(args.minibatches) for x in transitions)
-        for inputs, actions, old_log_probs, advantages, old_values in zip(*parts, strict=True):
+        order = torch.randperm(len(advantages))
+        parts = (x[order].chunk(args.minibatches) for x in columns)
+        for inputs, actions, old_log_probs, gain, old_values, targets in zip(*parts, strict=True):
             log_probs, entropies, values = agent(inputs, actions)
-            ratio, gain = (log_probs - old_log_probs).exp(), normalized(advantages)
-            policy_loss = -torch.min(gain * ratio, gain * ratio.clamp(1 - args.clip, 1 + args.clip)).mean()
-            targets = old_values + advantages
+            ratio, gain = (log_probs - old_log_probs).exp(), normalized(gain)
+            gains = torch.min(gain * ratio, gain * ratio.clamp(1 - args.clip, 1 + args.clip))
             clipped = old_values + (values - old_values).clamp(-args.clip, args.clip)
-            value_loss = torch.max((values - targets) ** 2, (clipped - targets) ** 2).mean() / 2
-            entropy = entropies.mean()
-            loss = policy_loss + args.value_coef * value_loss - args.entropy_coef * entropy
+            errors = torch.max((values - targets) ** 2, (clipped - targets) ** 2) / 2
+            loss = (args.value_coef * errors - gains - args.entropy_coef * entropies).mean()
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
             optimizer.step()
-    return {"policy loss": policy_loss.item(), "value loss": value_loss.item(), "entropy": entropy.item()}
+    means = {"policy loss": -gains, "value loss": errors, "entropy": entropies}
+    return {name: x.mean().item() for name, x in means.items()}
 
 
 def check_device(name):
