@@ -184,6 +184,29 @@ class TaskOptions(TypedDict, total=False):
     MAX_VEL_2: Any
     torque_noise_max: Any
     AVAIL_TORQUE: Any
+    env_name: str
+    scenario: Any
+    representation: str
+    stacked: bool
+    rewards: str
+    left_agents: int
+    right_agents: int
+    action_set: str
+    channel_dimensions: Any
+    raw_info: bool
+    game_engine_random_seed: Any
+    physics_steps_per_frame: int
+    deterministic: Any
+    offsides: Any
+    second_half: Any
+    end_episode_on_score: Any
+    end_episode_on_possession_change: Any
+    end_episode_on_out_of_play: Any
+    render: bool
+    render_resolution_x: int
+    render_resolution_y: int
+    left_team_difficulty: Any
+    right_team_difficulty: Any
     sticky_action_prob: float
     difficulty_ramping: bool
     use_minimal_action_set: bool
@@ -389,7 +412,6 @@ class TaskOptions(TypedDict, total=False):
     spawn_monsters: bool
     wizard: bool
     no_progress_timeout: int
-    env_name: str
     channel_first: bool
     num_levels: int
     start_level: int

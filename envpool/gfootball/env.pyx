@@ -228,7 +228,7 @@ def build(config, params, scenarios, agents, actions, duration, is_limited):
         ),
     ]
     return define(
-        envpool_template(&ENV_DEF), fields, [Field("action", np.int32, rows, 0, c.num_actions - 1)],
+        envpool_template(&ENV_DEF), fields, [Field("action", np.int32, (-1,), 0, c.num_actions - 1)],
         envpool_config_bytes(&c, sizeof(c)), params=param_fields(params), frame_size=(c.frame_height, c.frame_width),
         step_time=config.physics_steps_per_frame / 100, max_num_players=c.num_players if c.num_players > 1 else None,
     )

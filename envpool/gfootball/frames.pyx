@@ -133,7 +133,8 @@ cdef void draw_pitch(const football_info* info, const canvas* frame) noexcept no
                     draw_dot(frame, &s, x, y, 1.6, white)
                     break
             draw_dot(frame, &s, x, y, 1.2, colours[team] if p.role else keepers[team])
-    draw_dot(frame, &s, info.ball[0] * HALF_LENGTH, info.ball[1] * HALF_WIDTH / 0.42, 0.85, black)
-    draw_dot(frame, &s, info.ball[0] * HALF_LENGTH, info.ball[1] * HALF_WIDTH / 0.42, 0.65, canvas_colour(255, 255, 255))
+    x, y = info.ball[0] * HALF_LENGTH, info.ball[1] * HALF_WIDTH / 0.42
+    draw_dot(frame, &s, x, y, 0.85, black)
+    draw_dot(frame, &s, x, y, 0.65, canvas_colour(255, 255, 255))
     draw_number(frame, info.goals[0], s.middle_x - 7 * s.metre, s.middle_y - 40.5 * s.metre, 4.5 * s.metre, colours[0])
     draw_number(frame, info.goals[1], s.middle_x + 4 * s.metre, s.middle_y - 40.5 * s.metre, 4.5 * s.metre, colours[1])

@@ -187,7 +187,9 @@ def variants_of(config: Any) -> list[Scenario]:
         raise TypeError(f"scenario must be the path of a Python file, or a dict, got {shown(given)}")
     for team in TEAMS:
         if len({getattr(variant, f"{team}_difficulty") for variant in variants}) > 1:
-            raise ConfigError(f"scenario: {team}_difficulty must not depend on the episode; it is a parameter of the pool")
+            raise ConfigError(
+                f"scenario: {team}_difficulty must not depend on the episode; it is a parameter of the pool"
+            )
     assert len(variants) <= MAX_PERIOD
     overrides = {option: getattr(config, option) for option in OVERRIDES if getattr(config, option) is not None}
     return with_settings(variants, overrides)

@@ -61,11 +61,13 @@ cdef int read_info(football_game* game, football_info* info) noexcept nogil:
     return football_read(game, info)
 
 
-cdef int save_game(football_game* game, const void* extra, size_t extra_size, void* buffer, size_t* size) noexcept nogil:
+cdef int save_game(football_game* game, const void* extra, size_t extra_size,
+                   void* buffer, size_t* size) noexcept nogil:
     return football_save(game, extra, extra_size, buffer, size)
 
 
-cdef int load_game(football_game* game, const void* buffer, size_t size, void* extra, size_t extra_size) noexcept nogil:
+cdef int load_game(football_game* game, const void* buffer, size_t size,
+                   void* extra, size_t extra_size) noexcept nogil:
     return football_load(game, buffer, size, extra, extra_size)
 
 

@@ -88,27 +88,25 @@ class Builder:
         """Return the settings."""
         return self.settings
 
-    def EpisodeNumber(self) -> int:  # noqa: N802
+    def EpisodeNumber(self) -> int:
         """Return the number of the episode."""
         return self.episode
 
-    def SetTeam(self, team: Any) -> None:  # noqa: N802
+    def SetTeam(self, team: Any) -> None:
         """Choose the team to which players are added."""
         try:
             self.team = Team(int(team))
         except (TypeError, ValueError):
             raise ConfigError(f"{self.where}: SetTeam needs Team.e_Left or Team.e_Right, got {shown(team)}") from None
 
-    def AddPlayer(  # noqa: N802
-        self, x: float, y: float, role: Any, lazy: bool = False, controllable: bool = True
-    ) -> None:
+    def AddPlayer(self, x: float, y: float, role: Any, lazy: bool = False, controllable: bool = True) -> None:
         """Add a player to the chosen team."""
         players: list[Player] = self.settings.left_team if self.team == Team.e_Left else self.settings.right_team
         if len(players) == TEAM:
             raise ConfigError(f"{self.where}: AddPlayer: a team must have at most {TEAM} players")
         players.append(checked_player((x, y, role, lazy, controllable), f"{self.where}: AddPlayer"))
 
-    def SetBallPosition(self, ball_x: float, ball_y: float) -> None:  # noqa: N802
+    def SetBallPosition(self, ball_x: float, ball_y: float) -> None:
         """Choose where the ball starts."""
         self.settings.ball_position[0], self.settings.ball_position[1] = ball_x, ball_y
 
@@ -184,7 +182,7 @@ def read_file(path: Path) -> list[Scenario]:
         if found[period:] == found[:-period]:
             return found[:period]
     raise ConfigError(
-        f"{where} must build one scenario, or at most {MAX_PERIOD} that repeat with EpisodeNumber(), but each call builds "
-        "another one: the pool calls it once for all episodes, so random positions are not supported. Write one file "
-        "per scenario, or choose among a few by EpisodeNumber()"
+        f"{where} must build one scenario, or at most {MAX_PERIOD} that repeat with EpisodeNumber(), but each call "
+        "builds another one: the pool calls it once for all episodes, so random positions are not supported. Write "
+        "one file per scenario, or choose among a few by EpisodeNumber()"
     )

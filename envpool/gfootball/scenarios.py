@@ -101,12 +101,10 @@ LIMITS = {"game_duration": 1, "second_half": 0, "game_engine_random_seed": 0}
 # ---- checks ----------------------------------------------------------------------------------------------------------
 
 
-def checked_setting(name: str, value: Any, where: str) -> Any:
-    """Return the value of a setting in its type, or raise an error."""
+def checked_setting(name: str, value: Any, where: str, names: Sequence[str] = tuple(SETTINGS)) -> Any:
+    """Return the value of a setting in its type, or raise an error; `names` are those that the error offers."""
     if name not in SETTINGS:
-        raise ConfigError(
-            f"{where}: there is no setting {shown(name)}; {suggestion(name, list(SETTINGS), 'there are')}"
-        )
+        raise ConfigError(f"{where}: there is no setting {shown(name)}; {suggestion(name, list(names), 'there are')}")
     default = SETTINGS[name]
     if isinstance(default, bool):
         if not isinstance(value, bool) and value not in (0, 1):
@@ -118,7 +116,9 @@ def checked_setting(name: str, value: Any, where: str) -> Any:
             raise ConfigError(f"{where}: {name} must be between 0 and 1, got {shown(value)}")
         return number
     if number != int(number) or not LIMITS[name] <= number <= INT32_MAX:
-        raise ConfigError(f"{where}: {name} must be an integer between {LIMITS[name]} and 2**31 - 1, got {shown(value)}")
+        raise ConfigError(
+            f"{where}: {name} must be an integer between {LIMITS[name]} and 2**31 - 1, got {shown(value)}"
+        )
     return int(number)
 
 
@@ -198,7 +198,7 @@ def scenario_from(values: Mapping[str, Any], where: str) -> Scenario:
         elif name == "ball":
             found[name] = checked_position(value, f"{where}: ball")
         else:
-            found[name] = checked_setting(str(name), value, where)
+            found[name] = checked_setting(str(name), value, where, [*TEAMS, "ball", *SETTINGS])
     return Scenario(**{name: checked_team(name, (), where) for name in TEAMS} | found)
 
 

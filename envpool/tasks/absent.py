@@ -6,7 +6,6 @@ import re
 
 #: Patterns of the ids by EnvPool's family. Each matches the whole id.
 PATTERNS = {
-    "gfootball": r"gfootball/(11_vs_11|1_vs_1|5_vs_5|academy)\w*-v1",
     "highway": (
         r"(highway|exit|intersection|lane-keeping|merge|parking|racetrack|roundabout|two-way|u-turn|highway-fast"
         r"|intersection-multi-agent|parking-ActionRepeat|parking-parked|racetrack-(large|oval)"

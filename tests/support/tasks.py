@@ -5,8 +5,11 @@ import pytest
 import envpool
 from envpool.registration import registry
 
-#: Tasks whose maps no package contains: users pass the paths of theirs.
-WITHOUT_MAPS = ("D1Basic-v1", "D2Navigation-v1", "D3Battle-v1", "D4Battle2-v1", "VizdoomCustom-v1")
+#: Tasks whose maps or scenarios no package contains: users pass theirs.
+WITHOUT_MAPS = (
+    *("D1Basic-v1", "D2Navigation-v1", "D3Battle-v1", "D4Battle2-v1", "VizdoomCustom-v1"),
+    "gfootball/custom-v1",
+)
 #: Environments that start processes. Tests of all tasks play one task of each quickly, the others with `slow`.
 WITH_PROCESSES = {"ViZDoom": "Basic-v1"}
 

@@ -290,7 +290,6 @@ def test_no_native_task_of_a_plugin_becomes_a_python_pool(monkeypatch):
         ("highway-fast-v0", "highway"),
         ("ParkingActionRepeat-v0", "highway"),
         ("Go9x9-v1", "pgx"),
-        ("gfootball/academy_corner-v1", "gfootball"),
         ("MetaWorld/PickPlaceWall-v3", "mujoco.metaworld"),
         ("MyoSuite/myoSarcHandPose3Fixed-v0", "mujoco.myosuite"),
         ("myoChallengeBaodingP1-v1", "mujoco.myosuite"),

@@ -1,0 +1,108 @@
+"""Bits of pools and of upstream's environment: digests of the cases in recording.py.
+
+upstream.py has recorded them. If the environment variable GFOOTBALL_PYTHON names an interpreter with gfootball 2.10.2,
+a slow test lets it play some of the cases again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import envpool
+from tests.gfootball.recording import RAW, REPRESENTATIONS, Case, Digests, cases, recorded
+
+CASES = {str(case): case for case in cases()}
+#: The interpreter of upstream's environment.
+PYTHON = os.environ.get("GFOOTBALL_PYTHON", "")
+EXPECTED = recorded()
+#: Cases that are short enough for a fast test.
+QUICK = [name for name, case in CASES.items() if case.scenario.startswith("academy_empty") and case.steps == 200]
+
+
+def make(case: Case, num_envs: int = 1, **options: Any) -> Any:
+    """Return a pool whose environments are those of a case."""
+    return envpool.make_gymnasium(
+        f"gfootball/{case.scenario}-v1",
+        num_envs=num_envs,
+        seed=[case.seed] * num_envs,
+        rewards="scoring,checkpoints",
+        left_agents=case.left,
+        right_agents=case.right,
+        game_engine_random_seed=case.engine_seed,
+        **({"players": "grid"} if case.left + case.right > 1 else {}),
+        **options,
+    )
+
+
+def rows_of(values: Any, agents: int) -> Any:
+    """Return what the first environment has, with one row per agent."""
+    return values[0] if agents > 1 else values[:1]
+
+
+def play(case: Case, representation: str, steps: int | None = None) -> str:
+    """Return the digests of a pool."""
+    agents = case.left + case.right
+    digests = Digests()
+
+    def add(obs: Any, reward: Any, done: Any) -> None:
+        if representation == "raw":
+            rows = {name: rows_of(obs[name], agents) for name in RAW}
+            observation: Any = [{name: rows[name][agent] for name in RAW} for agent in range(agents)]
+        else:
+            observation = rows_of(obs, agents)
+        digests.add({representation: observation}, rows_of(reward, agents), bool(done[0]))
+
+    with make(case, representation=representation) as pool:
+        obs, _ = pool.reset()
+        add(obs, np.zeros((1, agents) if agents > 1 else 1, np.float32), [False])
+        for action in case.actions[:steps]:
+            obs, reward, terminated, truncated, _ = pool.step(action[None] if agents > 1 else action)
+            add(obs, reward, terminated | truncated)
+    return digests.texts()[representation]
+
+
+def first_difference(case: Case, representation: str, actual: str, expected: str) -> str:
+    """Return which records differ first; empty if none do."""
+    for k in range(0, min(len(actual), len(expected)), 8):
+        if actual[k : k + 8] != expected[k : k + 8]:
+            return f"{case}, {representation}: records {50 * k // 8} to {50 * k // 8 + 49} differ from upstream's"
+    return "" if len(actual) == len(expected) else f"{case}: {len(actual)} digits instead of {len(expected)}"
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_some_games_equal_upstream(representation: str) -> None:
+    case = CASES[QUICK[REPRESENTATIONS.index(representation) % len(QUICK)]]
+    actual = play(case, representation, 149)
+    assert first_difference(case, representation, actual, EXPECTED[str(case)][representation][: len(actual)]) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_every_game_equals_upstream(name: str) -> None:
+    case = CASES[name]
+    differences: Sequence[str] = [
+        first_difference(case, representation, play(case, representation), EXPECTED[name][representation])
+        for representation in REPRESENTATIONS
+    ]
+    assert not any(differences), differences
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PYTHON, reason="GFOOTBALL_PYTHON names no interpreter with gfootball 2.10.2")
+@pytest.mark.parametrize("name", list(CASES)[::9])
+def test_the_records_are_upstreams(name: str) -> None:
+    program = Path(__file__).with_name("upstream.py")
+    done = subprocess.run([PYTHON, str(program), "--case", name], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout.splitlines()[-1])[name] == EXPECTED[name]
+
+
+def test_the_records_have_all_cases() -> None:
+    assert EXPECTED.keys() == CASES.keys()
