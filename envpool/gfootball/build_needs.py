@@ -1,0 +1,208 @@
+"""The sources of the football extension: the engine of gfootball, from the pinned sdist.
+
+Upstream's engine draws with OpenGL and SDL, and needs the libraries of Boost. Here it is compiled without its drawing
+code; `engine/stubs` has the few names that remain, and the parts of Boost that the game uses.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+
+from native_build import Build, fetch_sdist, lock_for, merged, static_library
+from setuptools import Extension
+
+VERSION = "2.10.2"
+SHA256 = "1b0fdcfa78b7fadc3730585ee7f0f412ba825c27e422b2b85ea0cf7ba57800b6"
+HERE = Path("envpool/gfootball")  # setup.py runs in the root of the tree
+
+#: Flags of the engine in the release profile. Upstream's are -O3 without others that change results.
+FLAGS = ["-std=c++17", "-g0", "-fvisibility=hidden", "-ffp-contract=off", "-w"]
+
+#: Folders and files of upstream that are left out: drawing, the menu, and what engine/ replaces.
+LEFT_OUT = (
+    "systems/graphics",
+    "menu",
+    "utils/gui2",
+    "cmake",
+    "base/log.cpp",
+    "base/sdl_surface.cpp",
+    "blunted.cpp",
+    "loaders/imageloader.cpp",
+    "main.cpp",
+    "misc/empty.cpp",
+    "misc/perlin.cpp",
+    "onthepitch/proceduralpitch.cpp",
+    "scene/objects/image2d.cpp",
+    "scene/resources/surface.cpp",
+    "utils/orbitcamera.cpp",
+    "utils/splitgeometry.cpp",
+)
+
+#: Headers of upstream and of libraries that consist of one of our headers, or of nothing.
+REPLACED = {
+    "std.h": [
+        "boost/algorithm/string.hpp",
+        "boost/bind.hpp",
+        "boost/circular_buffer.hpp",
+        "boost/detail/atomic_count.hpp",
+        "boost/filesystem.hpp",
+        "boost/intrusive_ptr.hpp",
+        "boost/random.hpp",
+        "boost/shared_ptr.hpp",
+        "boost/signals2.hpp",
+        "boost/signals2/slot.hpp",
+        "boost/thread/condition.hpp",
+        "boost/weak_ptr.hpp",
+        "assert.h",
+        "cassert",
+    ],
+    "sdl.h": ["wrap_SDL.h", "wrap_SDL_ttf.h", "base/sdl_surface.hpp"],
+    "files.h": ["file.h", "backtrace.h"],
+    "image.h": ["loaders/imageloader.hpp", "scene/objects/image2d.hpp"],
+    "surface.h": ["scene/resources/surface.hpp"],
+    "gui.h": [
+        "menu/menutask.hpp",
+        "menu/pagefactory.hpp",
+        "menu/ingame/radar.hpp",
+        "menu/ingame/scoreboard.hpp",
+        "menu/startmatch/loadingmatch.hpp",
+        "utils/gui2/widgets/caption.hpp",
+    ],
+    "graphics.h": [
+        "systems/graphics/graphics_scene.hpp",
+        "systems/graphics/graphics_system.hpp",
+        "systems/graphics/objects/graphics_geometry.hpp",
+        "systems/graphics/resources/texture.hpp",
+    ],
+    "": ["onthepitch/proceduralpitch.hpp", "utils/splitgeometry.hpp"],
+}
+
+#: Constants that two files define differently.
+CONSTANTS = "bodyRotationSmoothingFactor|bodyRotationSmoothingMaxAngle|initialReQueueDelayFrames"
+
+HUMANOID = "onthepitch/player/humanoid/humanoidbase.cpp"
+
+#: Changes of upstream's text: file, pattern, replacement.
+CHANGES = (
+    # All files are compiled as one.
+    (HUMANOID, rf"\b({CONSTANTS})\b", r"base_\1"),
+    ("base/properties.cpp", r"using namespace std;", "using std::string;"),
+    # This file includes neither math.h nor stdlib.h, as those that call functions of single precision do.
+    ("base/math/quaternion.cpp", r"\babs\(1\.0 - qmagsq\)", "abs(int(1.0 - qmagsq))"),
+    # Only the first thing that a process does; the output of the process belongs to its user.
+    ("game_env.cpp", r"  install_stacktrace\(\);\n  std::cout.precision\(17\);\n", ""),
+    ("game_env.cpp", r"  std::cout << std::unitbuf;\n", ""),
+    ("game_env.cpp", r'getenv\("GFOOTBALL_DATA_DIR"\)', "nullptr"),
+    ("game_env.cpp", r'getenv\("GFOOTBALL_FONT"\)', "nullptr"),
+    # The bodies of players, the netting of the goals, the stadium and the grass are only drawn.
+    (HUMANOID, r"  boost::intrusive_ptr < Resource<Surface> > skin;(?s:.*?)  SetKit\(kit\);\n", ""),
+    (HUMANOID, r"  // hairstyle\n(?s:.*?)  hairStyle->OnUpdateGeometryData\(\);\n", ""),
+    (HUMANOID, r"  fullbodyTargetNode->DeleteNode\(fullbodyNode\);\n.*\n", ""),
+    (HUMANOID, r"  boost::intrusive_ptr < Resource<GeometryData> > fullbodyGeometryData =(?s:.*?)  // subgeom\n.*\n.*\n", ""),
+    (HUMANOID, r"  UpdateFullbodyModel\(true\);\n.*\n", ""),
+    (HUMANOID, r"(?m)^void HumanoidBase::UpdateFullbodyNodes(?s:.*?)^}\n", "void HumanoidBase::UpdateFullbodyNodes(bool) {}\n"),
+    (HUMANOID, r"(?m)^void HumanoidBase::UpdateFullbodyModel(?s:.*?)^}\n", "void HumanoidBase::UpdateFullbodyModel(bool) {}\n"),
+    (HUMANOID, r"(?m)^void HumanoidBase::SetKit(?s:.*?)^}\n", ""),
+    (HUMANOID.replace(".cpp", ".hpp"), r"void Hide\(\) \{.*\}", "void Hide() {}"),
+    ("onthepitch/match.cpp", r"  if \(!GetContext\(\)\.fullbodyNode\) \{\n.*\n  \}\n", ""),
+    ("onthepitch/match.cpp", r"    GetVertexColors\(.*\n", ""),
+    ("onthepitch/match.cpp", r"  if \(!GetContext\(\)\.goalsNode\) \{\n(?s:.*?)  PrepareGoalNetting\(\);\n", ""),
+    ("onthepitch/match.cpp", r"  // stadium\n  Node\* tmpStadiumNode;(?s:.*?)\n  // goal netting\n", ""),
+    ("onthepitch/match.cpp", r"  if \(GetGameConfig\(\)\.render\) \{\n    GeneratePitch\(.*\);\n  \}\n", ""),
+)
+
+
+#: Files of upstream's data folder that games open when nothing is drawn, as globs.
+DATA = (
+    "media/animations/**/*.anim",
+    "media/animations/base.anim.util",
+    "media/animations/straight.anim.util",
+    "media/objects/balls/generic.*",
+    "media/objects/lighting/generic.object",
+    "media/objects/officials/*card.ase",
+    "media/objects/players/models/[!f]*.ase",
+    "media/objects/players/models/foot.ase",
+    "media/objects/players/player.object",
+)
+
+#: The data in the library, as bytes between two symbols.
+DATA_SOURCE = """\
+asm(R"(
+.section .rodata
+.global football_files, football_files_end
+.hidden football_files, football_files_end
+football_files:
+.incbin "{path}"
+football_files_end:
+.byte 0
+.previous
+)");
+"""
+
+
+def configure(extension: Extension, build: Build) -> None:
+    """Add the engine to the extension that calls it."""
+    if extension.name.endswith(".library"):
+        extension.extra_objects.append(str(engine_library(build)))
+        extension.language = "c++"  # the language of the linker
+
+
+def engine_library(build: Build) -> Path:
+    """Return the static library of the engine with its data."""
+    upstream = fetch_sdist(f"gfootball=={VERSION}", SHA256, "--no-build-isolation") / "third_party/gfootball_engine"
+    folder = (build.folder / "gfootball_source").absolute()
+    with lock_for(str(folder)):
+        sources = copy_source(upstream / "src", folder)
+        write(folder / "data.bin", packed(upstream / "data"))
+        write(folder / "data.cpp", DATA_SOURCE.format(path=folder / "data.bin").encode())
+    stubs = HERE / "engine/stubs"
+    engine = merged(
+        build.folder / "gfootball/engine.cpp", [*sources, folder / "data.cpp", HERE / "engine/football.cpp"]
+    )
+    level = ["-O3"] if build.profile == "release" else [f for f in build.flags if f.startswith(("-O", "-g", "-fsanitize"))]
+    flags = [*FLAGS, *level, "-include", "std.h"]
+    headers = [*(HERE / "engine").rglob("*.h"), folder / "data.bin"]
+    return static_library(build, "gfootball", [engine], [stubs, folder / "replaced", folder], flags, headers)
+
+
+def copy_source(upstream: Path, target: Path) -> list[Path]:
+    """Copy upstream's sources without what is left out, with our changes and headers; return the C++ files."""
+    sources = []
+    for path in sorted(upstream.rglob("*.[ch]*")):
+        name = str(path.relative_to(upstream))
+        if not name.startswith(LEFT_OUT):
+            write(target / name, changed(name, path.read_text()).encode())
+            sources += [target / name] if path.suffix == ".cpp" else []
+    for ours, names in REPLACED.items():
+        for name in names:
+            inside = "/" in name and not name.startswith("boost/")
+            write((target if inside else target / "replaced") / name, f'#include "{ours}"\n'.encode() if ours else b"")
+    return sources
+
+
+def changed(name: str, text: str) -> str:
+    """Return the text of a file of upstream after our changes."""
+    for file, pattern, replacement in CHANGES:
+        if file == name:
+            text, count = re.subn(pattern, replacement, text)
+            assert count, (file, pattern)
+    return text
+
+
+def packed(folder: Path) -> bytes:
+    """Return the files of the data folder one after the other, in the form that engine/football.cpp reads."""
+    parts = []
+    for path in sorted(path for glob in DATA for path in folder.glob(glob)):
+        name, contents = str(path.relative_to(folder)), path.read_bytes()
+        if "luxury" not in name:  # the engine ignores these animations
+            parts.append(struct.pack("=II", len(name), len(contents)) + name.encode() + contents)
+    return b"".join(parts)
+
+
+def write(path: Path, contents: bytes) -> None:
+    """Write a file unless it has these contents, and make its folder."""
+    if not path.exists() or path.read_bytes() != contents:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(contents)
