@@ -100,10 +100,22 @@ CHANGES = (
     (HUMANOID, r"  boost::intrusive_ptr < Resource<Surface> > skin;(?s:.*?)  SetKit\(kit\);\n", ""),
     (HUMANOID, r"  // hairstyle\n(?s:.*?)  hairStyle->OnUpdateGeometryData\(\);\n", ""),
     (HUMANOID, r"  fullbodyTargetNode->DeleteNode\(fullbodyNode\);\n.*\n", ""),
-    (HUMANOID, r"  boost::intrusive_ptr < Resource<GeometryData> > fullbodyGeometryData =(?s:.*?)  // subgeom\n.*\n.*\n", ""),
+    (
+        HUMANOID,
+        r"  boost::intrusive_ptr < Resource<GeometryData> > fullbodyGeometryData =(?s:.*?)  // subgeom\n.*\n.*\n",
+        "",
+    ),
     (HUMANOID, r"  UpdateFullbodyModel\(true\);\n.*\n", ""),
-    (HUMANOID, r"(?m)^void HumanoidBase::UpdateFullbodyNodes(?s:.*?)^}\n", "void HumanoidBase::UpdateFullbodyNodes(bool) {}\n"),
-    (HUMANOID, r"(?m)^void HumanoidBase::UpdateFullbodyModel(?s:.*?)^}\n", "void HumanoidBase::UpdateFullbodyModel(bool) {}\n"),
+    (
+        HUMANOID,
+        r"(?m)^void HumanoidBase::UpdateFullbodyNodes(?s:.*?)^}\n",
+        "void HumanoidBase::UpdateFullbodyNodes(bool) {}\n",
+    ),
+    (
+        HUMANOID,
+        r"(?m)^void HumanoidBase::UpdateFullbodyModel(?s:.*?)^}\n",
+        "void HumanoidBase::UpdateFullbodyModel(bool) {}\n",
+    ),
     (HUMANOID, r"(?m)^void HumanoidBase::SetKit(?s:.*?)^}\n", ""),
     (HUMANOID.replace(".cpp", ".hpp"), r"void Hide\(\) \{.*\}", "void Hide() {}"),
     ("onthepitch/match.cpp", r"  if \(!GetContext\(\)\.fullbodyNode\) \{\n.*\n  \}\n", ""),
@@ -161,7 +173,9 @@ def engine_library(build: Build) -> Path:
     engine = merged(
         build.folder / "gfootball/engine.cpp", [*sources, folder / "data.cpp", HERE / "engine/football.cpp"]
     )
-    level = ["-O3"] if build.profile == "release" else [f for f in build.flags if f.startswith(("-O", "-g", "-fsanitize"))]
+    level = (
+        ["-O3"] if build.profile == "release" else [f for f in build.flags if f.startswith(("-O", "-g", "-fsanitize"))]
+    )
     flags = [*FLAGS, *level, "-include", "std.h"]
     headers = [*(HERE / "engine").rglob("*.h"), folder / "data.bin"]
     return static_library(build, "gfootball", [engine], [stubs, folder / "replaced", folder], flags, headers)

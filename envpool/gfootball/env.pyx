@@ -183,7 +183,7 @@ def build(config, params, scenarios, agents, actions, duration, is_limited):
     actions : list of int
         The engine's actions.
     duration : int
-        Steps of an episode.
+        Number of the last step of an episode, whose first step has the number 0.
     is_limited : bool
         Whether the environment truncates an episode after `duration`, because the pool does not.
     """

@@ -32,7 +32,7 @@ cdef enum:
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Envs* s
-    cdef football_data* data = open_data(NULL)      # that of the extension
+    cdef football_data* data = open_data()          # that of the extension
     if data == NULL:
         strncpy(setup.text, last_error(), setup.text_size - 1)
         return NO_ENGINE
@@ -227,7 +227,7 @@ cdef inline void reward_all(Game* g, const Config* c, float* rewards) noexcept n
 
 
 cdef int32_t steps_left(const Envs* s, const Game* g) noexcept nogil:
-    return max(0, config_of(<void*>s).duration - max(0, g.info.step))
+    return max(0, config_of(<void*>s).duration - g.info.step)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:

@@ -25,7 +25,7 @@ OVERRIDES = (
 #: Actions of the sets: numbers of the engine, whose order is not that of the sets.
 DEFAULT_ACTIONS = [*range(13), 18, 20, 30, 14, 19, 31]
 ACTION_SETS = {"default": DEFAULT_ACTIONS, "v2": [*DEFAULT_ACTIONS, 32]}
-LARGEST_ENGINE_SEED = 2**31 - 1
+INT32_MAX = 2**31 - 1
 
 
 class Gfootball(EnvDefinition):
@@ -112,11 +112,10 @@ class Gfootball(EnvDefinition):
         variants = variants_of(config)
         agents = checked_agents(config, variants)
         duration = min(variant.game_duration for variant in variants)
-        limit = config.max_episode_steps
-        is_limited = bool(config.scenario is not None and not (limit and limit <= duration))
-        if limit and (config.scenario is None or limit < duration):
-            duration = limit
-        variants = with_settings(variants, {"game_duration": duration})
+        limit = config.max_episode_steps or INT32_MAX
+        is_limited = config.scenario is not None and duration < limit - 1
+        if not is_limited:
+            duration = limit - 1
         native = load_compiled("envpool.gfootball.env")
         actions = ACTION_SETS[config.action_set]
         return native.build(config, Gfootball.params_of(variants), variants, agents, actions, duration, is_limited)
@@ -153,7 +152,7 @@ def check_options(config: Any) -> None:
     if (seed := config.game_engine_random_seed) is not None:
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise TypeError(f"game_engine_random_seed must be an int or None, got {shown(seed)}")
-        check_range("game_engine_random_seed", seed, 0, LARGEST_ENGINE_SEED)
+        check_range("game_engine_random_seed", seed, 0, INT32_MAX)
     check_range("physics_steps_per_frame", config.physics_steps_per_frame, 1, 1000)
     if config.render:
         raise ConfigError(

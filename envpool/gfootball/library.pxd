@@ -74,7 +74,7 @@ cdef extern from "engine/football.h" nogil:
     ctypedef struct football_game:
         pass
 
-cdef football_data* open_data(const char* folder) noexcept nogil
+cdef football_data* open_data() noexcept nogil
 cdef void close_data(football_data* data) noexcept nogil
 cdef void default_scenario(football_scenario* scenario) noexcept nogil
 cdef int check_scenario(const football_scenario* scenario) noexcept nogil

@@ -5,7 +5,7 @@ from libc.stddef cimport size_t
 
 
 cdef extern from "engine/football.h" nogil:
-    football_data* football_open_data(const char* folder)
+    football_data* football_open_data()
     void football_close_data(football_data* data)
     void football_default_scenario(football_scenario* scenario)
     int football_check_scenario(const football_scenario* scenario)
@@ -21,8 +21,8 @@ cdef extern from "engine/football.h" nogil:
     const char* football_error()
 
 
-cdef football_data* open_data(const char* folder) noexcept nogil:
-    return football_open_data(folder)
+cdef football_data* open_data() noexcept nogil:
+    return football_open_data()
 
 
 cdef void close_data(football_data* data) noexcept nogil:

@@ -4,7 +4,7 @@ from envpool.tasks.entries import table
 
 register = table(__name__)
 
-#: Upstream's scenarios and their durations in steps.
+#: Upstream's scenarios and their durations. The first step of an episode has the number 0: it has one step more.
 DURATIONS = {
     "11_vs_11_competition": 3000,
     "11_vs_11_easy_stochastic": 3000,
@@ -32,6 +32,6 @@ for scenario, duration in DURATIONS.items():
         "envpool.gfootball.game",
         env="Gfootball",
         env_name=scenario,
-        max_episode_steps=duration,
+        max_episode_steps=duration + 1,
     )
 register("gfootball/custom-v1", "envpool.gfootball.game", env="Gfootball", env_name="")

@@ -57,7 +57,7 @@ class Scenario:
     ball : tuple of float
         Start position of the ball.
     game_duration : int
-        Steps of an episode.
+        Number of the last step of an episode, whose first step has the number 0.
     second_half : int
         Step at which the second half begins.
     left_team_difficulty, right_team_difficulty : float

@@ -25,7 +25,7 @@ cdef struct Config:
     int32_t agents[2]           # controlled players of the left and the right team
     int32_t num_players         # their sum
     int32_t num_variants
-    int32_t duration            # steps of an episode
+    int32_t duration            # number of the last step of an episode, whose first one has the number 0
     int32_t is_limited          # whether the env, not the pool, truncates an episode after `duration`
     int32_t representation
     int32_t has_raw_info

@@ -106,13 +106,13 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Yield all cases: two seeds for 1, 3 and as many agents as possible, and whole episodes of one agent."""
+    """Yield all cases: two seeds for 1, 3 and as many agents as possible, and longer ones of one agent."""
     for scenario, (left, right) in CONTROLLABLE.items():
         for seed in (0, 11):
             for counts in dict.fromkeys([(1, 0), (min(3, left), 0), (min(3, left), min(3, right)), (left, right)]):
-                yield Case(scenario, *counts, seed, 200)
-        yield Case(scenario, 0, 1, 5, 150, engine_seed=77)
-        yield Case(scenario, 1, 0, 3, 600 if scenario.startswith("academy") else 3010)
+                yield Case(scenario, *counts, seed, 100)
+        yield Case(scenario, 0, 1, 5, 100, engine_seed=77)
+        yield Case(scenario, 1, 0, 3, 3010 if scenario == "11_vs_11_stochastic" else 510)
 
 
 class Digests:

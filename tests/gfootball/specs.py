@@ -22,7 +22,7 @@ def spec_case(scenario: str, task_id: str) -> SpecCase:
     """Return what the spec of a task contains."""
     return SpecCase(
         task_id,
-        max_episode_steps=DURATIONS[scenario],
+        max_episode_steps=DURATIONS[scenario] + 1,  # as upstream, whose first step has the number 0
         state={
             "obs": (np.uint8, [72, 96, 4]),
             "info:score": (np.int32, [2]),

@@ -11,6 +11,7 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
+from envpool.verify.rows import check_rows
 
 CLOSE = "gfootball/academy_empty_goal_close-v1"
 THREE = "gfootball/academy_3_vs_1_with_keeper-v1"
@@ -210,3 +211,8 @@ def test_frames_show_the_game() -> None:
         last = pool.render()
         assert (first != last).any() and (first == last).mean() > 0.9
         assert {tuple(pixel) for pixel in first[0].reshape(-1, 3)} >= {(214, 48, 49), (41, 98, 214), (240, 240, 240)}
+
+
+def test_every_row_is_written() -> None:
+    options = {"raw_info": True, "left_agents": 2, "representation": "simple115v2", "players": "grid"}
+    check_rows(THREE, steps=6, num_envs=2, **options)

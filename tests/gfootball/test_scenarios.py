@@ -120,12 +120,12 @@ def test_a_pool_of_a_file(tmp_path: Path) -> None:
     ) as pool:
         for episode in (2, 3):
             obs, info = pool.reset()
-            assert info["episode_number"] == [episode] and info["steps_left"] == [30]
+            assert info["episode_number"] == [episode] and info["steps_left"] == [31]
             assert obs["left_team_roles"][0].tolist() == [0, 5 if episode % 2 == 0 else 1]
-            for step in range(1, 31):
+            for step in range(1, 32):
                 obs, _, terminated, truncated, info = pool.step(np.zeros(1, np.int32))
-                assert not terminated[0] and truncated[0] == (step == 30)
-                assert info["steps_left"] == [30 - step]
+                assert not terminated[0] and truncated[0] == (step == 31)
+                assert info["steps_left"] == [31 - step]
 
 
 def test_a_shorter_time_limit(tmp_path: Path) -> None:

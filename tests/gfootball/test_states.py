@@ -10,6 +10,7 @@ import pytest
 
 import envpool
 from envpool.errors import StateError
+from tests.support.saved import body_of, forged, refused, sealed, snapshot_at
 
 CLOSE = "gfootball/academy_empty_goal_close-v1"
 THREE = "gfootball/academy_3_vs_1_with_keeper-v1"
@@ -70,3 +71,35 @@ def test_states_contain_the_difficulties() -> None:
         pool.reset()
         other.set_state(pool.get_state())
         assert other.get_params()["right_team_difficulty"].tolist() == [0.3]
+
+
+def forged_states(count: int) -> None:
+    """Restore states of which some bytes were changed, and sealed again: each is refused."""
+    rng = np.random.default_rng(count)
+    with make() as pool:
+        pool.reset()
+        state = pool.get_state()
+        size = len(bytes(state)) - snapshot_at(state) - 8
+        for _ in range(count):
+            length = int(rng.integers(1, 9))
+            value = rng.bytes(length)
+            offset = int(rng.integers(0, size - length))
+            at = snapshot_at(state) + offset
+            if bytes(state)[at : at + length] != value:
+                refused(pool, forged(state, offset, value))
+        body = body_of(state)
+        for end in (snapshot_at(state) + 1, len(body) // 2, len(body) - 1):
+            with pytest.raises(StateError):
+                pool.set_state(sealed(body[:end]))
+        expected = steps(pool, 5)
+        pool.set_state(state)
+        assert steps(pool, 5) == expected
+
+
+def test_forged_states_are_refused() -> None:
+    forged_states(3)
+
+
+@pytest.mark.slow
+def test_many_forged_states_are_refused() -> None:
+    forged_states(150)
