@@ -83,6 +83,15 @@ REPLACED = {
 CONSTANTS = "bodyRotationSmoothingFactor|bodyRotationSmoothingMaxAngle|initialReQueueDelayFrames"
 
 HUMANOID = "onthepitch/player/humanoid/humanoidbase.cpp"
+CHEATS = "onthepitch/player/humanoid/humanoid.cpp"
+EXTENSION = "AnimationExtension* Extension() { return extensions.begin()->second.get(); }\n"
+MESHES = "  boost::intrusive_ptr < Resource<GeometryData> > fullbodyGeometryData ="
+
+COUNT = """
+  void check(int size) { if (load) football::check_count(size, state.size() - pos); }
+  void count(int& size) { process(size); check(size); }
+"""
+TEAMS = "assert((first_team | second_team) == 1 && (first_team & second_team) == 0);"
 
 #: Changes of upstream's text: file, pattern, replacement.
 CHANGES = (
@@ -91,40 +100,53 @@ CHANGES = (
     ("base/properties.cpp", r"using namespace std;", "using std::string;"),
     # This file includes neither math.h nor stdlib.h, as those that call functions of single precision do.
     ("base/math/quaternion.cpp", r"\babs\(1\.0 - qmagsq\)", "abs(int(1.0 - qmagsq))"),
-    # Only the first thing that a process does; the output of the process belongs to its user.
+    # The output, the signal handlers and the environment variables of the process belong to its user.
     ("game_env.cpp", r"  install_stacktrace\(\);\n  std::cout.precision\(17\);\n", ""),
     ("game_env.cpp", r"  std::cout << std::unitbuf;\n", ""),
     ("game_env.cpp", r'getenv\("GFOOTBALL_DATA_DIR"\)', "nullptr"),
     ("game_env.cpp", r'getenv\("GFOOTBALL_FONT"\)', "nullptr"),
+    # A saved state may be forged: what it has is checked before it is used as a length or as an index.
+    ("defines.hpp", r" +memcpy\(&obj, &state\[pos\], sizeof\(T\)\);", r"football::check_loaded<T>(&state[pos]);\g<0>"),
+    ("defines.hpp", r" +collection\.resize\(size\);", r"check(size);\g<0>"),
+    ("defines.hpp", r" +bool Load\(\)", COUNT + r"\g<0>"),
+    ("defines.cpp", r" +value\.resize\(s\);", r"check(s);\g<0>"),
+    ("defines.cpp", r"if \(index >= size\)", "if (index < -1 || index >= size)"),
+    ("onthepitch/match.cpp", r" +state->process\(second_team\);", rf"\g<0> {TEAMS}"),
+    ("onthepitch/team.cpp", r" +humanGamers\.resize\(size\);", r"  assert(size == int(humanGamers.size()));"),
+    # All games share the animations, which do not change after they have been loaded.
+    (
+        "main.hpp",
+        r"  long tracker_pos = 0;",
+        r"\g<0>\n  std::vector<float> order;  // what order_float of an animation was",
+    ),
+    (HUMANOID, r"anims->GetAnim\((\w+)\)->order_float", r"GetContext().order[\1]"),
+    (
+        "onthepitch/match.cpp",
+        r"  if \(!anims\) \{\n(?s:.*?)(?=  // full body model)",
+        "  football::load_animations();\n",
+    ),
+    ("onthepitch/match.cpp", r"GetContext\(\)\.animPositionCache.*second", "football::positions_of(anim)"),
+    ("utils/animation.hpp", r" +void AddExtension\(", EXTENSION + r"\g<0>"),
+    (CHEATS, r"boost::shared_ptr<FootballAnimationExtension> footballExtension", "auto* footballExtension"),
+    (
+        CHEATS,
+        r"boost::static_pointer_cast<(Foot\w+)>\((\S+)->GetExtension\(\S+\)\)",
+        r"static_cast<\1*>(\2->Extension())",
+    ),
     # The bodies of players, the netting of the goals, the stadium and the grass are only drawn.
     (HUMANOID, r"  boost::intrusive_ptr < Resource<Surface> > skin;(?s:.*?)  SetKit\(kit\);\n", ""),
     (HUMANOID, r"  // hairstyle\n(?s:.*?)  hairStyle->OnUpdateGeometryData\(\);\n", ""),
     (HUMANOID, r"  fullbodyTargetNode->DeleteNode\(fullbodyNode\);\n.*\n", ""),
-    (
-        HUMANOID,
-        r"  boost::intrusive_ptr < Resource<GeometryData> > fullbodyGeometryData =(?s:.*?)  // subgeom\n.*\n.*\n",
-        "",
-    ),
+    (HUMANOID, rf"{MESHES}(?s:.*?)  // subgeom\n.*\n.*\n", ""),
     (HUMANOID, r"  UpdateFullbodyModel\(true\);\n.*\n", ""),
-    (
-        HUMANOID,
-        r"(?m)^void HumanoidBase::UpdateFullbodyNodes(?s:.*?)^}\n",
-        "void HumanoidBase::UpdateFullbodyNodes(bool) {}\n",
-    ),
-    (
-        HUMANOID,
-        r"(?m)^void HumanoidBase::UpdateFullbodyModel(?s:.*?)^}\n",
-        "void HumanoidBase::UpdateFullbodyModel(bool) {}\n",
-    ),
+    (HUMANOID, r"(?m)^(void HumanoidBase::UpdateFullbody(?:Nodes|Model)\(.*) \{(?s:.*?)^}\n", r"\1 {}\n"),
     (HUMANOID, r"(?m)^void HumanoidBase::SetKit(?s:.*?)^}\n", ""),
     (HUMANOID.replace(".cpp", ".hpp"), r"void Hide\(\) \{.*\}", "void Hide() {}"),
     ("onthepitch/match.cpp", r"  if \(!GetContext\(\)\.fullbodyNode\) \{\n.*\n  \}\n", ""),
-    ("onthepitch/match.cpp", r"    GetVertexColors\(.*\n", ""),
     ("onthepitch/match.cpp", r"  if \(!GetContext\(\)\.goalsNode\) \{\n(?s:.*?)  PrepareGoalNetting\(\);\n", ""),
     ("onthepitch/match.cpp", r"  // stadium\n  Node\* tmpStadiumNode;(?s:.*?)\n  // goal netting\n", ""),
     ("onthepitch/match.cpp", r"  if \(GetGameConfig\(\)\.render\) \{\n    GeneratePitch\(.*\);\n  \}\n", ""),
 )
-
 
 #: Files of upstream's data folder that games open when nothing is drawn, as globs.
 DATA = (
@@ -173,10 +195,8 @@ def engine_library(build: Build) -> Path:
     engine = merged(
         build.folder / "gfootball/engine.cpp", [*sources, folder / "data.cpp", HERE / "engine/football.cpp"]
     )
-    level = (
-        ["-O3"] if build.profile == "release" else [f for f in build.flags if f.startswith(("-O", "-g", "-fsanitize"))]
-    )
-    flags = [*FLAGS, *level, "-include", "std.h"]
+    checked = [flag for flag in build.flags if flag.startswith(("-O", "-g", "-fsanitize"))]
+    flags = [*FLAGS, *(["-O3"] if build.profile == "release" else checked), "-include", "std.h"]
     headers = [*(HERE / "engine").rglob("*.h"), folder / "data.bin"]
     return static_library(build, "gfootball", [engine], [stubs, folder / "replaced", folder], flags, headers)
 
@@ -198,6 +218,7 @@ def copy_source(upstream: Path, target: Path) -> list[Path]:
 
 def changed(name: str, text: str) -> str:
     """Return the text of a file of upstream after our changes."""
+    text = re.sub(r"state->process\((size|s)\);", r"state->count(\1);", text)
     for file, pattern, replacement in CHANGES:
         if file == name:
             text, count = re.subn(pattern, replacement, text)

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string_view>
+#include <unordered_map>
 
 #include "files.h"
 #include "game_env.hpp"
@@ -21,6 +23,11 @@ extern "C" const char football_files[], football_files_end[];
 struct football_data {
   std::atomic<int> users{1};
   std::map<std::string_view, std::string_view> files;  // sorted by name
+
+  // Loaded once, under the mutex, and constant afterwards.
+  std::mutex mutex;
+  boost::shared_ptr<AnimCollection> animations;
+  std::unordered_map<Animation*, std::vector<Vector3>> positions;
 };
 
 struct football_game : GameEnv {
@@ -32,7 +39,7 @@ struct football_game : GameEnv {
 namespace {
 
 thread_local std::string last_error;
-__thread GameEnv* current = nullptr;
+__thread GameEnv* current __attribute__((tls_model("initial-exec"))) = nullptr;
 Tracker tracker;
 
 constexpr char STATE_MAGIC[8] = {'F', 'O', 'O', 'T', 'S', 'T', 'A', '1'};
@@ -201,7 +208,6 @@ void hash_state(const char* state, size_t size, StateHeader& header) {
 void restore(football_game& game, const std::string& state) {
   game.ready = false;
   game.set_state(state);
-  if (!game.context->rng.engine().valid()) football::fail("the generator of a state is damaged");
   game.ready = true;
 }
 
@@ -212,6 +218,48 @@ void restore(football_game& game, const std::string& state) {
 namespace football {
 
 void fail(const char* what) { throw Failure(what); }
+
+void load_animations() {
+  GameContext& context = GetContext();
+  if (context.anims) return;
+  football_data* data = static_cast<football_game*>(current)->data;
+  const std::lock_guard<std::mutex> lock(data->mutex);
+  if (!data->animations) {
+    boost::shared_ptr<AnimCollection> loaded(new AnimCollection());
+    loaded->Load();
+    data->positions.clear();
+    for (Animation* animation : loaded->GetAnimations()) {
+      std::vector<Vector3>& positions = data->positions[animation];
+      Quaternion orientation;
+      Vector3 position;
+      for (int frame = 0; frame < animation->GetFrameCount(); frame++) {
+        animation->GetKeyFrame(player, frame, orientation, position);
+        position.coords[2] = 0.0f;
+        positions.push_back(position);
+      }
+      // Animations compute their properties when they are asked for the first time, which must not be in a game.
+      animation->DirtyCache();
+      animation->GetTranslation();
+      animation->GetIncomingMovement();
+      animation->GetIncomingVelocity();
+      animation->GetOutgoingMovement();
+      animation->GetOutgoingVelocity();
+      animation->GetOutgoingAngle();
+      animation->GetOutgoingDirection();
+      animation->GetIncomingBodyAngle();
+      animation->GetIncomingBodyDirection();
+      animation->GetOutgoingBodyAngle();
+      animation->GetOutgoingBodyDirection();
+    }
+    data->animations = loaded;
+  }
+  context.anims = data->animations;
+  context.order.resize(data->animations->GetAnimations().size());
+}
+
+const std::vector<Vector3>& positions_of(Animation* animation) {
+  return static_cast<football_game*>(current)->data->positions.find(animation)->second;
+}
 
 }  // namespace football
 
@@ -260,7 +308,14 @@ void run_game(Properties* config, bool) {
 
 void GameContext::ProcessState(EnvState* state) {
   for (size_t i = 0; i < sizeof(rng); i++) state->process(reinterpret_cast<char*>(&rng)[i]);
+  if (state->Load() && !rng.engine().valid()) football::fail("the generator in the saved state is damaged");
+  EnvState before(current, ""), after(current, "");
+  if (state->Load()) current->scenario_config.ProcessStateConstant(&before);
   current->scenario_config.ProcessStateConstant(state);
+  if (state->Load()) {
+    current->scenario_config.ProcessStateConstant(&after);
+    if (before.GetState() != after.GetState()) football::fail("the saved state is of another scenario");
+  }
   current->scenario_config.ProcessState(state);
   state->process(step);
 }

@@ -27,6 +27,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <vector>
 
@@ -38,6 +39,53 @@ struct Failure : std::runtime_error {
 };
 
 [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what);
+
+}  // namespace football
+
+namespace blunted {
+class Animation;
+class Quaternion;
+class Vector3;
+class radian;
+}  // namespace blunted
+
+namespace football {
+
+// Checks bytes of a saved state that become a T. No number of a game is large, and no enumeration has 16 values.
+template <class T>
+void check_loaded(const char* bytes) {
+  constexpr bool angle = std::is_same<T, blunted::radian>::value;  // a float and a bool
+  constexpr bool vector = std::is_same<T, blunted::Vector3>::value || std::is_same<T, blunted::Quaternion>::value;
+  bool good = true;
+  if constexpr (std::is_same<T, float>::value || angle || vector) {
+    for (size_t i = 0; i < (vector ? sizeof(T) / sizeof(float) : 1); i++) {
+      float value;
+      memcpy(&value, bytes + i * sizeof value, sizeof value);
+      good = good && std::fabs(value) < 1e9f;
+    }
+    if constexpr (angle) good = good && static_cast<unsigned char>(bytes[sizeof(float)]) <= 1;
+  } else if constexpr (std::is_same<T, bool>::value) {
+    good = static_cast<unsigned char>(*bytes) <= 1;
+  } else if constexpr (std::is_enum<T>::value) {
+    int value;
+    static_assert(sizeof(T) == sizeof value, "an enumeration of a saved state is an int");
+    memcpy(&value, bytes, sizeof value);
+    good = value >= 0 && value < 16;
+  }
+  if (!good) fail("a value of the saved state is out of range");
+}
+
+// Gives the current game the animations that all games share, and loads them first if it is the first game.
+void load_animations();
+
+// The positions of the body in all frames of an animation.
+const std::vector<blunted::Vector3>& positions_of(blunted::Animation* animation);
+
+inline void check_count(int count, size_t left) {
+  if (count < 0 || static_cast<size_t>(count) > left || count > 20000) {
+    fail("a length in the saved state is out of range");
+  }
+}
 
 }  // namespace football
 
