@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.gfootball.scenarios import UPSTREAM
 from tests.gfootball.recording import RAW, REPRESENTATIONS, Case, Digests, cases, recorded
 
 CASES = {str(case): case for case in cases()}
@@ -46,10 +47,19 @@ def rows_of(values: Any, agents: int) -> Any:
     return values[0] if agents > 1 else values[:1]
 
 
-def raw_rows(arrays: Any, prefix: str, agents: int) -> list[dict[str, Any]]:
-    """Return the raw observation of each agent."""
+def raw_rows(case: Case, arrays: Any, prefix: str) -> list[dict[str, Any]]:
+    """Return the raw observation of each agent, without the rows of missing players."""
+    agents = case.left + case.right
     rows = {name: rows_of(arrays[prefix + name], agents) for name in RAW}
-    return [{name: rows[name][agent] for name in RAW} for agent in range(agents)]
+    scenario = UPSTREAM[case.scenario][0]
+    found = []
+    for agent in range(agents):
+        sizes = [len(scenario.left_team), len(scenario.right_team)][:: 1 if agent < case.left else -1]
+        counts = dict(zip(("left", "right"), sizes, strict=True))
+        found.append({name: rows[name][agent] for name in RAW})
+        for name in [name for name in RAW if "_team" in name and name != "ball_owned_team"]:
+            found[-1][name] = found[-1][name][: counts[name.partition("_")[0]]]
+    return found
 
 
 def play(case: Case, representation: str, steps: int | None = None) -> dict[str, str]:
@@ -58,8 +68,8 @@ def play(case: Case, representation: str, steps: int | None = None) -> dict[str,
     digests = Digests()
 
     def add(obs: Any, info: Any, reward: Any, done: Any) -> None:
-        found = {"raw": raw_rows(info, "raw_", agents)}
-        found[representation] = raw_rows(obs, "", agents) if representation == "raw" else rows_of(obs, agents)
+        found = {"raw": raw_rows(case, info, "raw_")}
+        found[representation] = raw_rows(case, obs, "") if representation == "raw" else rows_of(obs, agents)
         digests.add(found, rows_of(reward, agents), bool(done[0]))
 
     with make(case, representation=representation, raw_info=True) as pool:

@@ -88,7 +88,7 @@ def forged_states(count: int) -> None:
             if bytes(state)[at : at + length] != value:
                 refused(pool, forged(state, offset, value))
         body = body_of(state)
-        for end in (snapshot_at(state) + 1, len(body) // 2, len(body) - 1):
+        for end in (snapshot_at(state) + 8, len(body) // 16 * 8, len(body) - 8):
             with pytest.raises(StateError):
                 pool.set_state(sealed(body[:end]))
         expected = steps(pool, 5)
