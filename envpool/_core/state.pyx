@@ -504,6 +504,70 @@ cdef inline const int32_t* data_of(cnp.ndarray ids) noexcept:
     return <const int32_t*>cnp.PyArray_DATA(ids)
 
 
+# ---- states with another part ----------------------------------------------------------------------------------------
+
+def with_parts(states, parts):
+    """Return states with further bytes, one byte string for each, which `split_parts` takes off again.
+
+    Parameters
+    ----------
+    states : sequence of bytes
+        Results of `save_states`.
+    parts : sequence of bytes
+        As many byte strings.
+    """
+    cdef bytes state, part, whole
+    cdef Header header
+    cdef int64_t end, size
+    made = []
+    for state, part in zip(states, parts, strict=True):
+        header = header_of(PyBytes_AS_STRING(state))
+        end = header.prefix_bytes + <int64_t>sizeof(CoreState) + header.env_bytes
+        size = header.env_bytes + PyBytes_GET_SIZE(part)
+        whole = PyBytes_FromStringAndSize(NULL, state_bytes(header.prefix_bytes, size))
+        memcpy(PyBytes_AS_STRING(whole), PyBytes_AS_STRING(state), end)
+        memcpy(PyBytes_AS_STRING(whole) + end, PyBytes_AS_STRING(part), PyBytes_GET_SIZE(part))
+        seal(PyBytes_AS_STRING(whole), header.prefix_bytes, size)
+        made.append(whole)
+    return tuple(made)
+
+
+def split_parts(Pool pool, str task, bytes options, states, int64_t size):
+    """Return the states and the parts of which `with_parts` made states, whose parts have `size` bytes each.
+
+    Parameters
+    ----------
+    pool, task, options
+        See `save_states`.
+    states : sequence of bytes
+        Results of `with_parts`.
+    size : int
+        Size of each part.
+
+    Raises
+    ------
+    StateError
+        A state is truncated or corrupt, or belongs to another pool.
+    """
+    cdef bytes state, inner, prefix
+    cdef int64_t start, env_bytes
+    pool.guard.check_open()
+    prefix = make_prefix(pool.engine, task, options)
+    made, parts = [], []
+    for at, state in enumerate(states):
+        check_state(state, prefix, at)
+        env_bytes = header_of(PyBytes_AS_STRING(state)).env_bytes - size
+        if env_bytes < 0:
+            raise corrupt(f"states[{at}]")
+        start = PyBytes_GET_SIZE(prefix) + <int64_t>sizeof(CoreState) + env_bytes
+        inner = PyBytes_FromStringAndSize(NULL, state_bytes(PyBytes_GET_SIZE(prefix), env_bytes))
+        memcpy(PyBytes_AS_STRING(inner), PyBytes_AS_STRING(state), start)
+        seal(PyBytes_AS_STRING(inner), PyBytes_GET_SIZE(prefix), env_bytes)
+        made.append(inner)
+        parts.append(state[start : start + size])
+    return tuple(made), parts
+
+
 # ---- saving ----------------------------------------------------------------------------------------------------------
 
 cdef int check_not_broken(const Engine* e, int32_t id) except -1:

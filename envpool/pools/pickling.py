@@ -40,6 +40,9 @@ class Recipe:
         See `EnvSpec`.
     render : dict or None
         The options of ``make`` that concern rendering; None if the pool has no render mode.
+    opponents : (callable, dict) or None
+        What makes the class of pools with opponents of a pool class, and the options `controlled` and `opponents`, the
+        latter with the present policy; None without opponents.
     """
 
     entry: TaskEntry | None
@@ -49,6 +52,7 @@ class Recipe:
     pool: tuple[str, str] | None
     follows_gym: bool
     render: dict[str, Any] | None
+    opponents: tuple[Callable[..., Any], dict[str, Any]] | None = None
 
 
 def reduce_pool(pool: Any) -> tuple[Any, ...]:
@@ -70,19 +74,21 @@ def reduce_pool(pool: Any) -> tuple[Any, ...]:
             "a pool can be pickled or copied only while no environment is in flight or being rendered: receive all "
             f"results first, for example with recv(min_ready=k) for the k environments in flight ({error})"
         ) from error
-    normalization = None
-    if pool.normalization is not None:
-        normalization = (pool.normalization.get(), pool.normalization.is_frozen)
+    normalization = None if pool.normalization is None else (pool.normalization.get(), pool.normalization.is_frozen)
     ranges = pool.get_randomize()
     if all(entry == (pool.spec.config.randomize or {}) for entry in ranges):
         ranges = None
-    extras = () if normalization is ranges is None else (normalization, ranges)
-    return restore_pool, (recipe_of(pool), states, *extras)
+    opponent_sampler = None if pool.spec.controlled is None else pool._opponent_sampler
+    return restore_pool, (recipe_of(pool), states, normalization, ranges, opponent_sampler)
 
 
 def recipe_of(pool: Any) -> Recipe:
     """Return the recipe of a pool, or raise PicklingError if one of its classes cannot be found again."""
     spec, render, cls = pool.spec, pool._render_options, type(pool)
+    opponents = None
+    if spec.controlled is not None:
+        with_opponents, cls = cls._made_from
+        opponents = with_opponents, {"controlled": spec.controlled, "opponents": pool.opponents}
     env = reference_to(spec.env) if type(spec) is spec_class(spec.env) else None
     if env is None and not has_class_of_entry(spec):
         raise PicklingError(
@@ -106,7 +112,7 @@ def recipe_of(pool: Any) -> Recipe:
         }
     given = spec.config._asdict()
     reference = None if made_by else pool_reference
-    return Recipe(spec.entry, env, given, made_by, reference, spec.follows_gym, options)
+    return Recipe(spec.entry, env, given, made_by, reference, spec.follows_gym, options, opponents)
 
 
 def restore_pool(
@@ -114,6 +120,7 @@ def restore_pool(
     states: EnvStates,
     normalization: tuple[Any, bool] | None = None,
     ranges: list[dict[str, Any]] | None = None,
+    opponent_sampler: Any = None,
 ) -> Any:
     """Return a new pool whose environments continue from the states.
 
@@ -127,6 +134,8 @@ def restore_pool(
         Running statistics, and whether they are frozen.
     ranges : list of dict, optional
         What each environment draws, if that differs from the option `randomize`.
+    opponent_sampler : Sampler, optional
+        The generator of random opponents, if the pool has opponents.
 
     Raises
     ------
@@ -138,12 +147,16 @@ def restore_pool(
     cls = find_spec_class(recipe)
     spec = cls(cls.gen_config(**recipe.options))
     spec.entry, spec.follows_gym = recipe.entry, recipe.follows_gym
+    if recipe.opponents is not None:
+        spec.set_pool_options(recipe.opponents[1])
     if recipe.made_by is not None:
         pool_class, spec.style = recipe.made_by
         make = pool_class(cls, spec.style)
     else:
         assert recipe.pool is not None
         make = spec.pool_cls = find_pool_class(recipe.pool)
+    if recipe.opponents is not None:
+        make = recipe.opponents[0](make)
     pool = make(spec, None if recipe.render is None else make_render_options(spec, recipe.render))
     try:
         for i, entry in enumerate(ranges or ()):
@@ -152,6 +165,8 @@ def restore_pool(
         if pool.normalization is not None and normalization is not None:
             values, pool.normalization.is_frozen = normalization
             pool.normalization.set(values)
+        if opponent_sampler is not None:
+            pool._opponent_sampler = opponent_sampler
     except BaseException:
         pool.close()
         raise

@@ -127,11 +127,6 @@ def check_controlled(spec: Any, options: Mapping[str, Any]) -> tuple[int, ...] |
     count, config = spec.num_players, spec.config
     if not count:
         raise ConfigError(f"controlled must be None, since {name} has one player, got {shown(chosen)}: leave it out")
-    if config.batch_size != config.num_envs:
-        raise ConfigError(
-            f"controlled needs a sync pool, since opponents answer for all environments at once, got batch_size="
-            f"{config.batch_size} with num_envs={config.num_envs}: leave batch_size out"
-        )
     if chosen == "alternate":
         if config.players != "rows":
             raise ConfigError(
