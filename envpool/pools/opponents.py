@@ -68,7 +68,7 @@ class Games:
     Attributes
     ----------
     stage : numpy.ndarray
-        int8 (num_envs,): `IDLE`, `SENT`, `ASKS` or `READY`.
+        int8 (num_envs,): `IDLE`, which is 0, `SENT`, `ASKS` or `READY`.
     order : numpy.ndarray
         int64 (num_envs,): by which results are sorted: when the environment was sent or, in an async pool, ready.
     is_fresh : numpy.ndarray
@@ -240,6 +240,16 @@ class OpponentsPool(EnvPool):
         self._policy = check_opponents("opponents", policy)
 
     @property
+    def _recorded(self) -> tuple[npt.NDArray[np.int32], list[tuple[int, ...]]]:
+        """What a rollout records: the numbers of the controlled players, and the shapes of the rows of all arrays."""
+        layout, games = self._layout, self._games
+        shapes = [
+            (len(self.spec.shown_players), *array.shape[2:]) if is_viewed else array.shape[1:]
+            for array, is_viewed in zip(games.arrays, layout.is_viewed, strict=True)
+        ]
+        return games.shown, shapes
+
+    @property
     def num_outstanding(self) -> int:
         """Number of environments in flight: sent, and not yet received."""
         return 0 if self.is_closed else int(np.count_nonzero(self._games.stage))
@@ -249,12 +259,7 @@ class OpponentsPool(EnvPool):
     def step(self, action: Any, env_id: Any = None) -> Any:
         """Send actions of the controlled players and return the result of the steps; see `recv`."""
         ids, grids, _ = self._prepared(action, env_id)
-        outstanding = self.num_outstanding
-        if self.is_async and len(ids) and len(ids) + outstanding < self.spec.config.batch_size:
-            raise PoolStateError(
-                f"step() with {len(ids)} envs and {outstanding} in flight cannot return a batch of "
-                f"{self.spec.config.batch_size}: step more envs at once, or use send() and recv(); nothing was sent"
-            )
+        self._check_fills(len(ids))
         self._launch(ids, grids)
         return self._receive(False, self._request(may_be_empty=not len(ids)))[0]
 
@@ -432,6 +437,15 @@ class OpponentsPool(EnvPool):
     def _launch(self, ids: Array, grids: dict[str, Array]) -> None:
         """Send what `_prepared` has returned."""
         call_and_assign(super().send, (packed(grids), ids), self._sent(ids), [])
+
+    def _check_fills(self, count: int) -> None:
+        """Raise PoolStateError if a step of a number of environments of an async pool cannot return a batch."""
+        outstanding, size = self.num_outstanding, self.spec.config.batch_size
+        if self.is_async and count and count + outstanding < size:
+            raise PoolStateError(
+                f"step() with {count} envs and {outstanding} in flight cannot return a batch of {size}: step more envs "
+                "at once, or use send() and recv(); nothing was sent"
+            )
 
     def _request(
         self, min_ready: Any = None, timeout: Any = None, env_ids: Any = None, may_be_empty: bool = False

@@ -260,7 +260,16 @@ class RolloutData:
     def current_player(self) -> Array:
         """Turn-based tasks: the player whose move `action` is, int32 (T, N), a fresh array; -1 in steps of resets."""
         acts = self.array("rollout:acts")
-        return np.where(acts.any(2), acts.argmax(2), -1).astype(np.int32)
+        players = np.take_along_axis(self.player_id, acts.argmax(2, keepdims=True), 2)[..., 0]
+        return np.where(acts.any(2), players, np.int32(-1))
+
+    @property
+    def player_id(self) -> Array:
+        """The number of the player of each place, int32 (T, N, P); differs from the place if there are opponents."""
+        if "rollout:players" in self.names:
+            return self.array("rollout:players")
+        shape = self.array("rollout:acts").shape
+        return np.broadcast_to(np.arange(shape[2], dtype=np.int32), shape)
 
     @property
     def legal_action_mask(self) -> Array:

@@ -20,6 +20,7 @@ class RolloutLayout:
         num_slots: int,
         left_out: list[str],
         pins: bool = False,
+        shapes: list[tuple[int, ...]] | None = None,
     ) -> None: ...
     @property
     def names(self) -> tuple[str, ...]: ...

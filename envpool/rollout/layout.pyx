@@ -63,10 +63,13 @@ cdef class RolloutLayout:
         Columns of the pool that are not stored.
     pins : bool
         If True, memory is page-locked, except for the parts that are mostly untouched.
+    shapes : list of tuple, optional
+        Shapes of the rows of the columns, if these are not what the rollout records.
     """
 
-    def __init__(self, BlockStore store, list own, num_envs, num_slots, list left_out, bint pins=False):
-        columns = list(zip(store.names, store.dtypes, store.shapes))
+    def __init__(self, BlockStore store, list own, num_envs, num_slots, list left_out, bint pins=False,
+                 list shapes=None):
+        columns = list(zip(store.names, store.dtypes, store.shapes if shapes is None else shapes))
         shifts = [int(name.startswith(("obs", "info")) or name in WITH_OBSERVATION) for name in store.names]
         self.names = (*store.names, *(name for name, _, _, _ in own))
         self.dtypes = (*store.dtypes, *(np.dtype(dtype) for _, dtype, _, _ in own))
@@ -75,8 +78,8 @@ cdef class RolloutLayout:
         self.store, self.num_fields = store, store.num_fields
         self.first_core = self.num_columns - len(store.core_columns)
         self.num_envs, self.num_slots, self.pins = num_envs, num_slots, pins
-        self.lay_out([*store.shapes, *(shape for _, _, shape, _ in own)], shifts + [shift for _, _, _, shift in own],
-                     left_out)
+        self.lay_out([*(shape for _, _, shape in columns), *(shape for _, _, shape, _ in own)],
+                     shifts + [shift for _, _, _, shift in own], left_out)
 
     def __dealloc__(self):
         free(self.tracks)

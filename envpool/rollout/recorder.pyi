@@ -21,6 +21,9 @@ class Recorder(SendPart):
         extras: list[tuple[str, Any, tuple[int, ...]]],
         pins: bool = False,
         depth: int = 0,
+        shown: npt.NDArray[np.int32] | None = None,
+        shapes: list[tuple[int, ...]] | None = None,
+        spread: Callable[[str, Any, tuple[int, ...], Any, Any], Any] | None = None,
     ) -> None: ...
     @property
     def layout(self) -> RolloutLayout: ...

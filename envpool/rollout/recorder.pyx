@@ -4,6 +4,9 @@ In a sync pool the workers write in place: before a step is published, a block i
 see layout.pyx. In an async pool the rows of a batch belong to different time slots. They are copied to the slot of
 their env when they are received, which costs one copy of the batch, and the batch itself goes to the policy.
 
+A pool with opponents merges several batches of the core into one, which it returns to Python: its rows are copied as
+well, and this object calls the methods of the pool in place of its parts; see `envpool.pools.opponents`.
+
 A row of a batch is that of a step, if its env was sent an action, or that of a reset, which has an observation only.
 The arrays of envs with players have a place for each player, and an array tells which players act on an observation.
 
@@ -57,14 +60,16 @@ cdef inline void copy_bytes(char* to, const char* source, int64_t size) noexcept
         memcpy(to, source, size)
 
 
-cdef ResultTemplate with_arrays(ResultTemplate form, tuple names, object add_errors):
-    """Returns a template of pairs: a result in the given form, and the tuple of all arrays."""
-    return ResultTemplate((form.nest, names), names, add_errors)
+cdef ResultTemplate with_arrays(ResultTemplate form, BlockStore store, object view, object add_errors):
+    """Returns a template of pairs: a result in the given form, and the tuple of all arrays of a batch."""
+    if view is None:
+        return ResultTemplate((form.nest, store.names), store.names, add_errors)
+    return ResultTemplate((form.nest, view.whole), view.names, add_errors)
 
 
-cdef tuple whole_shape(ActionField field):
+cdef tuple whole_shape(ActionField field, int32_t num_places):
     """Returns the shape of the action of one env."""
-    return (field.players, *field.shape) if field.players else field.shape
+    return (num_places, *field.shape) if field.players else field.shape
 
 
 cdef cnp.ndarray as_extra(str name, object value, object dtype, const Track* track):
@@ -115,6 +120,14 @@ cdef class Recorder(SendPart):
         If True, the memory of rollouts is page-locked; two rollouts are made at once, which take turns.
     depth : int
         Frames of a stack, if the observation is an array of stacked frames that are stored once; 0 if it is not.
+    shown : numpy.ndarray, optional
+        Of a pool with opponents, int32 (num_envs, places): the numbers of the players that the user controls. The pool
+        keeps it up to date.
+    shapes : list of tuple, optional
+        Of such a pool, the shapes of the rows of its arrays.
+    spread : callable, optional
+        ``spread(value, shape, env_id, action)`` returns an extra with a place for each player, if it is in the form of
+        the pool's option `players`; `shape` is the declared shape.
     """
 
     cdef Pool pool
@@ -123,6 +136,9 @@ cdef class Recorder(SendPart):
     cdef ResultTemplate step_template
     cdef object add_errors                  # of the API style, or None
     cdef tuple extra_names
+    cdef object spread
+    cdef cnp.ndarray shown                  # of a pool with opponents; else None
+    cdef int32_t num_places                 # for players: all of them, or those that the user controls
     cdef list memories                      # of this rollout and of earlier ones
     cdef readonly RolloutMemory memory      # of this rollout; None before the first reset
     cdef bint is_sync
@@ -159,26 +175,33 @@ cdef class Recorder(SendPart):
     cdef int done                           # bool: terminated or truncated
     cdef int acts                           # bool (players): who acts on the observation of the slot; -1: no players
     cdef int legal                          # bool (moves): legal moves of who acts; -1: they are not known
+    cdef int players                        # int32 (places): their players, if there are opponents; else -1
     cdef int first_action
     cdef int num_actions
     cdef int first_extra
 
     def __init__(self, Pool pool, int64_t num_steps, int64_t num_slots, list extras, bint pins=False,
-                 int64_t depth=0):
+                 int64_t depth=0, cnp.ndarray shown=None, list shapes=None, object spread=None):
         cdef int64_t n
         pool.guard.check_open()
         store = pool.batches.store
         n = self.num_envs = pool.engine.num_envs
         self.pool, self.num_steps, self.num_slots = pool, num_steps, num_slots
-        self.is_sync = self.places = pool.engine.is_sync
+        self.is_sync = pool.engine.is_sync
+        self.shown, self.spread = shown, spread
+        self.places = self.is_sync and shown is None
+        self.num_places = pool.engine.num_players if shown is None else <int32_t>cnp.PyArray_DIMS(shown)[1]
         self.autoreset = pool.engine.autoreset
         own = [("rollout:first", np.bool_, (), 1)]
         own += [("rollout:valid", np.bool_, (), 0), ("rollout:done", np.bool_, (), 0)]
         fields = pool.actions.fields
-        own += [((<ActionField>f).name, (<ActionField>f).dtype, whole_shape(<ActionField>f), 1) for f in fields]
+        own += [((<ActionField>f).name, (<ActionField>f).dtype, whole_shape(<ActionField>f, self.num_places), 1)
+                for f in fields]
         own += [(f"extra:{name}", dtype, shape, 1) for name, dtype, shape in extras]
         if pool.engine.num_players:
-            own.append(("rollout:acts", np.bool_, (pool.engine.num_players,), 1))
+            own.append(("rollout:acts", np.bool_, (self.num_places,), 1))
+        if shown is not None:
+            own.append(("rollout:players", np.int32, (self.num_places,), 1))
         if pool.engine.turns != NULL and pool.engine.turns.num_moves:
             own.append(("rollout:legal", np.bool_, (pool.engine.turns.num_moves,), 1))
         if self.autoreset == DISABLED:
@@ -187,7 +210,7 @@ cdef class Recorder(SendPart):
             own += [("final:elapsed_step", np.int32, (), 0), ("final:mask", np.bool_, (), 0)]
         if depth:
             own += self.frame_arrays(store, depth)
-        self.layout = RolloutLayout(store, own, n, num_slots, ["obs"] if depth else [], pins)
+        self.layout = RolloutLayout(store, own, n, num_slots, ["obs"] if depth else [], pins, shapes)
         if depth:
             self.frames = FrameStore(self.layout, self.layout.find("obs"), depth)
             self.places = False
@@ -196,8 +219,8 @@ cdef class Recorder(SendPart):
         self.first_extra = self.first_action + self.num_actions
         self.extra_names = tuple(name for name, _, _ in extras)
         self.add_errors = pool.step_template.add_errors
-        self.reset_template = with_arrays(pool.reset_template, store.names, self.note_errors)
-        self.step_template = with_arrays(pool.step_template, store.names, self.note_errors)
+        self.reset_template = with_arrays(pool.reset_template, store, pool.batches.view, self.note_errors)
+        self.step_template = with_arrays(pool.step_template, store, pool.batches.view, self.note_errors)
         self.memories, self.failed = [self.layout.new_memory() for _ in range(2 * pins)], set()
         self.words = np.zeros(18 * n, np.uint8)
         self.lengths = <int64_t*>cnp.PyArray_DATA(self.words)
@@ -223,7 +246,7 @@ cdef class Recorder(SendPart):
         self.terminated, self.truncated = layout.find("terminated"), layout.find("truncated")
         self.first, self.valid = layout.find("rollout:first"), layout.find("rollout:valid")
         self.done, self.acts = layout.find("rollout:done"), layout.find("rollout:acts")
-        self.legal = layout.find("rollout:legal")
+        self.legal, self.players = layout.find("rollout:legal"), layout.find("rollout:players")
 
     # ---- state -------------------------------------------------------------------------------------------------------
 
@@ -250,10 +273,13 @@ cdef class Recorder(SendPart):
         return 0
 
     cdef int enter_pool(self, int activities, const char* call) except -1:
-        """Enters the rollout and its pool. Returns the number of the visit, for leave_pool()."""
+        """Enters the rollout and its pool. Returns the number of the visit, for leave_pool().
+
+        A pool with opponents is entered again by its methods.
+        """
         self.begin_call()
         try:
-            return enter(self.pool.guard, activities, call)
+            return enter(self.pool.guard, NOTHING_ELSE if self.shown is not None else activities, call)
         except BaseException:
             self.is_busy = False
             raise
@@ -339,16 +365,22 @@ cdef class Recorder(SendPart):
 
     # ---- extras ------------------------------------------------------------------------------------------------------
 
-    cdef tuple as_extras(self, dict extras, bint all_of_them):
+    cdef tuple as_extras(self, dict extras, bint all_of_them, object env_id=None, object action=None):
         """Converts what the learner adds, in the order of its declaration; None where it is missing."""
-        cdef int k, found = 0
+        cdef int k, found = 0, d
         cdef tuple names = self.extra_names
+        cdef const Track* track
         values = []
         for k in range(len(names)):
             value = None
             if names[k] in extras:
                 found += 1
-                value = as_extra(names[k], extras[names[k]], self.layout.dtypes[self.first_extra + k],
+                value = extras[names[k]]
+                if self.spread is not None:
+                    track = &self.layout.tracks[self.first_extra + k]
+                    shape = tuple([track.dims[d] for d in range(1, track.ndim)])
+                    value = self.spread(names[k], value, shape, env_id, action)
+                value = as_extra(names[k], value, self.layout.dtypes[self.first_extra + k],
                                  &self.layout.tracks[self.first_extra + k])
             values.append(value)
         if found != len(extras) or (all_of_them and found != len(names)):
@@ -367,6 +399,8 @@ cdef class Recorder(SendPart):
             raise PoolStateError("a step of the rollout is in flight: receive it with recv(); nothing was sent")
         if self.is_finished:
             self.begin_next()
+        if self.shown is not None:
+            return self.send_to_games(action, env_id, values, activities)
         self.values, self.block = values, None
         if self.places and self.longest < self.num_slots:
             self.block = self.layout.block_of(self.memory, self.longest)
@@ -375,6 +409,48 @@ cdef class Recorder(SendPart):
         finally:
             self.values = self.block = None
         self.known = self.sent_by_pool()
+        return 0
+
+    cdef int send_to_games(self, object action, object env_id, tuple values, int activities) except -1:
+        """Sends actions to a pool with opponents, and records them and the extras."""
+        cdef cnp.ndarray ids
+        cdef object pool = self.pool
+        cdef object stage = pool._games.stage
+        cdef list sources
+        cdef int32_t n
+        self.check_known("; nothing was sent")
+        ids, grids, own = pool._prepared(action, env_id)    # opponents may be asked
+        n = <int32_t>ids.shape[0]
+        if activities:
+            pool._check_fills(n)
+        self.values = values
+        try:
+            self.check(<const int32_t*>cnp.PyArray_DATA(ids), n, activities)
+        finally:
+            self.values = None
+        try:
+            pool._launch(ids, grids)
+        finally:
+            if n and stage[ids[0]]:     # also if Ctrl-C has arrived after the send; no Python code runs from here on
+                sources = [np.ascontiguousarray(own[(<ActionField>f).name], (<ActionField>f).dtype)
+                           for f in self.pool.actions.fields]
+                self.record_sent(<const int32_t*>cnp.PyArray_DATA(ids), n, [*sources, *values])
+                self.known = self.sent_by_pool()
+        return 0
+
+    cdef int record_sent(self, const int32_t* ids, int32_t n, list sources) except -1:
+        """Records the actions of n envs that were sent, and the extras: arrays with a row for each."""
+        cdef Track* track
+        cdef int64_t i
+        cdef int k
+        for k in range(len(sources)):
+            track = &self.layout.tracks[self.first_action + k]
+            for i in range(n):
+                memcpy(row_of(track, self.memory, self.lengths[ids[i]], ids[i]),
+                       <const char*>cnp.PyArray_DATA(<cnp.ndarray>sources[k]) + i * track.row_bytes, track.row_bytes)
+        for i in range(n):
+            self.is_sent[ids[i]] = 1
+        self.in_flight += n
         return 0
 
     cdef int check(self, const int32_t* ids, int32_t n, bint receives) except -1:
@@ -453,12 +529,28 @@ cdef class Recorder(SendPart):
 
     cdef object receive_now(self, ResultTemplate template):
         """Receives the next batch, records it, and returns it in the form of the API style."""
+        if self.shown is not None:
+            return self.receive_from_games(template is self.reset_template, None)
         try:
             pair = self.pool.receive(template, False)
         except EnvStepError as error:
             self.failed.update(error.failures)
             raise
         return self.store(pair)
+
+    cdef object receive_from_games(self, bint reset, object env_ids):
+        """Does what receive_now() does, with a pool with opponents; `env_ids` chooses envs."""
+        cdef object pool = self.pool
+        try:
+            result, arrays, errors = pool._receive(reset, pool._request(env_ids=env_ids))
+        except EnvStepError as error:
+            self.failed.update(error.failures)
+            raise
+        finally:
+            self.known = self.sent_by_pool()    # opponents have moved
+        arrays = tuple([np.ascontiguousarray(a) for a in arrays])
+        self.failed.update([int(arrays[self.env_id][row]) for row in errors])
+        return self.store((result, arrays))
 
     cdef object store(self, tuple pair):
         """Records the rows of a batch: those of steps, and those of resets, which have an observation only."""
@@ -554,13 +646,18 @@ cdef class Recorder(SendPart):
         cdef Engine* e = self.pool.engine
         cdef uint8_t* acts
         cdef uint8_t* legal
+        cdef const int32_t* shown = NULL
         cdef int64_t i, slot
         cdef int32_t p, k
         for i in range(n):
             slot = self.lengths[ids[i]] + self.is_sent[ids[i]]
             acts = <uint8_t*>row(self, self.acts, slot, ids[i])
-            for p in range(e.num_players):
-                acts[p] = (flags_of(e, ids[i])[p] & ACTS) != 0
+            if self.shown is not None:
+                shown = <const int32_t*>cnp.PyArray_DATA(self.shown) + ids[i] * self.num_places
+                memcpy(row(self, self.players, slot, ids[i]), shown, self.num_places * sizeof(int32_t))
+            for k in range(self.num_places):
+                p = k if shown == NULL else shown[k]
+                acts[k] = p >= 0 and (flags_of(e, ids[i])[p] & ACTS) != 0
             if self.legal < 0:
                 continue
             legal = <uint8_t*>row(self, self.legal, slot, ids[i])
@@ -680,7 +777,7 @@ cdef class Recorder(SendPart):
         try:
             self.check_begun()
             self.check_has_room()
-            self.send_now(action, env_id, self.as_extras(extras, True), visit, RECEIVING)
+            self.send_now(action, env_id, self.as_extras(extras, True, env_id, action), visit, RECEIVING)
             return self.receive_now(self.step_template)
         finally:
             self.leave_pool(visit)
@@ -696,7 +793,7 @@ cdef class Recorder(SendPart):
             self.check_begun()
             if self.is_sync:
                 self.check_has_room()
-            self.send_now(action, env_id, self.as_extras(extras, True), visit, NOTHING_ELSE)
+            self.send_now(action, env_id, self.as_extras(extras, True, env_id, action), visit, NOTHING_ELSE)
         finally:
             self.leave_pool(visit)
 
@@ -753,7 +850,10 @@ cdef class Recorder(SendPart):
 
     cdef object reset_all(self, object seeds, ResetOptions options, int visit):
         cdef RolloutMemory memory = self.take_memory(True)
-        self.pool.send_resets(None, seeds, options, visit, RECEIVING)
+        if self.shown is not None:
+            (<object>self.pool)._send_reset(None, seeds, options)
+        else:
+            self.pool.send_resets(None, seeds, options, visit, RECEIVING)
         self.start_over(memory)
         self.in_flight = self.num_envs
         self.known = self.sent_by_pool()
@@ -768,13 +868,18 @@ cdef class Recorder(SendPart):
         ids = self.check_ended(env_id)
         if self.is_finished:
             self.begin_next()
-        self.pool.send_resets(ids, seeds, options, visit, RECEIVING)
+        if self.shown is not None:
+            (<object>self.pool)._send_reset(ids, seeds, options)
+        else:
+            self.pool.send_resets(ids, seeds, options, visit, RECEIVING)
         id, n = <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0]
         self.known = self.sent_by_pool()
         self.in_flight += n
         self.keep_final(id, n)
         for i in range(n):
             self.has_observation[id[i]] = 0
+        if self.shown is not None:
+            return self.receive_from_games(True, ids)
         return self.store(self.pool.receive_resets(ids, self.reset_template))
 
     cdef cnp.ndarray check_ended(self, object env_id):
@@ -822,9 +927,9 @@ cdef class Recorder(SendPart):
                 else:       # a copy: code of the user's may run before it is stored
                     stacks = a.copy()
             self.pool.guard.check_open()
-            if self.pool.engine.outstanding:
+            if self.pool.num_outstanding:
                 raise PoolStateError(
-                    f"begin() needs an idle pool, but {self.pool.engine.outstanding} envs are in flight: receive them "
+                    f"begin() needs an idle pool, but {self.pool.num_outstanding} envs are in flight: receive them "
                     "first"
                 )
             self.start_over(memory)

@@ -11,9 +11,11 @@ import numpy as np
 from envpool._support.text import shown
 from envpool.config.checks import convert
 from envpool.errors import ConfigError
+from envpool.pools.opponents import OpponentsPool
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles.texts import Texts
 from envpool.rollout.data import RolloutData
+from envpool.rollout.places import Places
 from envpool.rollout.recorder import Recorder
 from envpool.tasks.players import refuse_players
 
@@ -41,7 +43,8 @@ class Rollout(Recorder):
         steps of all environments, or as soon as one environment has `max_steps`.
     extras : mapping of str to dtype or (dtype, shape), optional
         Values that the learner adds to each step, by name: the dtype, and the shape of one environment's row, () by
-        default. For instance ``{"logprob": np.float32, "value": np.float32, "hidden": (np.float32, (64,))}``.
+        default. For instance ``{"logprob": np.float32, "value": np.float32, "hidden": (np.float32, (64,))}``. A value
+        of each player has a shape that begins with the number of players.
     max_steps : int, optional
         Async pools: the largest number of steps of one environment in a rollout, ``2 * num_steps`` by default. Time
         slots that are not reached take no physical memory.
@@ -102,16 +105,6 @@ class Rollout(Recorder):
             raise TypeError(
                 f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
             )
-        if pool.spec.controlled is not None:
-            raise ConfigError(
-                "a Rollout records the steps of the core, and a pool with opponents merges several of them: collect "
-                "what its step() returns, or make the pool without the option controlled"
-            )
-        if pool.spec.config.players not in (None, "grid"):
-            raise ConfigError(
-                f"a Rollout records the places of all players, but the pool has "
-                f"players={shown(pool.spec.config.players)}: make it with players='grid'"
-            )
         if frames_once:
             refuse_players(pool.spec, "frames_once", "leave it out")
         self.num_steps = positive("num_steps", num_steps)
@@ -126,7 +119,12 @@ class Rollout(Recorder):
         declared = check_extras(extras or {})
         self._depth = stack_depth(pool, frames_once)
         pin = bool(convert("pin", pin, False))
-        super().__init__(pool, self.num_steps, self.max_steps, declared, pin, self._depth)
+        self._places = Places(pool) if pool.spec.num_players else None
+        spread = self._places.extra if self._places and pool.spec.config.players != "grid" else None
+        shown_players, shapes = pool._recorded if isinstance(pool, OpponentsPool) else (None, None)
+        super().__init__(
+            pool, self.num_steps, self.max_steps, declared, pin, self._depth, shown_players, shapes, spread
+        )
         self.pool = pool
         self.extras = tuple(name for name, _, _ in declared)
 
@@ -185,10 +183,7 @@ class Rollout(Recorder):
         PoolStateError
             Environments are in flight, or the pool is closed or forked.
         """
-        arrays = {
-            "obs" if not name else f"obs:{name}": value.rows if isinstance(value, Texts) else value
-            for name, value in flattened(obs).items()
-        }
+        arrays = named_arrays(obs) if self._places is None else self._places.observations(obs, named_arrays)
         names = [name for name in self.layout.names if name == "obs" or name.startswith("obs:")]
         if len(names) == 1 and len(arrays) == 1:
             arrays = {names[0]: next(iter(arrays.values()))}
@@ -331,6 +326,14 @@ def check_extras(extras: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tu
             )
         checked.append((name, dtype, shape))
     return checked
+
+
+def named_arrays(obs: Any) -> dict[str, Any]:
+    """Return the arrays of observations by their names in the pool."""
+    return {
+        f"obs:{name}" if name else "obs": value.rows if isinstance(value, Texts) else value
+        for name, value in flattened(obs).items()
+    }
 
 
 def flattened(nest: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import envpool
 from envpool.errors import ConfigError
 from envpool.rollout import Rollout, gae, lambda_returns, nstep_returns, vtrace
 from tests.support import plugin
@@ -135,10 +136,138 @@ def test_a_rollout_may_begin_with_observations():
         np.testing.assert_array_equal(data.player_valid[0], acts)
 
 
+def in_form(view, grid, mask, groups):
+    """Return an array (N, P, ...) in the form of a view."""
+    return {"grid": grid, "rows": grid[mask], "dict": {g: grid[:, list(own)] for g, own in groups.items()}}[view]
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("view", ["rows", "dict"])
-def test_other_views_are_refused(view):
-    with make(view) as pool, pytest.raises(ConfigError, match=f"has players='{view}': make it with players='grid'"):
-        Rollout(pool, T)
+def test_each_view_records_the_same_arrays(view, mode):
+    """Results, actions and extras have the form of the pool; what is recorded has a place for each player."""
+    rng = np.random.default_rng(0)
+    with make(autoreset_mode=mode, groups=True) as grid, make(view, autoreset_mode=mode, groups=True) as pool:
+        groups = {group.name: group.players for group in pool.spec.groups}
+        rollouts = [Rollout(p, T, {"value": (np.float32, (P,)), "key": np.int32}) for p in (grid, pool)]
+        obs, info = rollouts[0].reset()
+        got = rollouts[1].reset()
+        for _ in range(2):
+            mask = info["player_mask"]
+            for _ in range(T):
+                compare(got[0], in_form(view, obs, mask, groups))
+                actions = rng.integers(0, 10, (N, P))
+                value, key = rng.random((N, P), np.float32), rng.integers(0, 9, N)
+                obs, reward, terminated, truncated, info = rollouts[0].step(actions, value=value * mask, key=key)
+                forms = (in_form(view, a, mask, groups) for a in (actions, value * mask))
+                got = rollouts[1].step(next(forms), value=next(forms), key=key)
+                mask = info["player_mask"]
+                compare(got[1], in_form(view, reward, mask, groups))
+                ended = np.flatnonzero(terminated | truncated)
+                if mode == "disabled" and len(ended):
+                    first, more = rollouts[0].reset(ended)
+                    rollouts[1].reset(ended)
+                    obs, mask = obs.copy(), mask.copy()
+                    obs[ended], mask[ended] = first, more["player_mask"]
+                    got = (in_form(view, obs, mask, groups), *got[1:])
+            last = rng.random((N, P), np.float32) * mask
+            data = [
+                rollouts[0].finish(value=last, key=key),
+                rollouts[1].finish(value=in_form(view, last, mask, groups), key=key),
+            ]
+            assert data[0].names == data[1].names
+            for name in data[0].names:
+                chosen = data[0].player_valid if name == "action" else ...
+                np.testing.assert_array_equal(data[1].array(name)[chosen], data[0].array(name)[chosen], err_msg=name)
+            np.testing.assert_array_equal(data[1].last("value"), last)
+            for one, other in zip(data[0].last_of_episodes(), data[1].last_of_episodes(), strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+def compare(got, expected):
+    if isinstance(expected, dict):
+        assert got.keys() == expected.keys()
+        for group, array in expected.items():  # the last group has shorter observations
+            np.testing.assert_array_equal(got[group], array[..., : got[group].shape[-1]])
+    else:
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_groups_with_unequal_observations_are_padded():
+    with envpool.make_gymnasium("MPE/simple_tag-v3", num_envs=2, players="dict") as pool:
+        rollout = Rollout(pool, 2)
+        obs, _ = rollout.reset()
+        for _ in range(2):
+            rollout.step(pool.sample_actions(0))
+        data = rollout.finish()
+        assert data.obs.shape == (2, 2, 4, 16)
+        np.testing.assert_array_equal(data.obs[0, :, :3], obs["adversary"])
+        np.testing.assert_array_equal(data.obs[0, :, 3, :14], obs["agent"][:, 0])
+        assert not data.obs[:, :, 3, 14:].any()
+
+
+@pytest.mark.parametrize("view", ["rows", "dict"])
+def test_views_may_begin_with_observations(view):
+    with make(view, groups=True) as pool, make(groups=True) as grid:
+        for one in (pool, grid):
+            one.reset()
+        rollouts = []
+        for one in (pool, grid):
+            obs, *_ = one.step(one.sample_actions(0) if one is grid else grid.sample_actions(0))
+            rollouts.append(Rollout(one, 1))
+            rollouts[-1].begin(obs)
+            rollouts[-1].step(np.ones((N, P), np.int32))
+        data = [rollout.finish() for rollout in rollouts]
+        np.testing.assert_array_equal(data[0].obs[..., :6], data[1].obs[..., :6])
+        for name in ("player_valid", "next_obs", "reward"):
+            np.testing.assert_array_equal(getattr(data[0], name), getattr(data[1], name))
+
+
+@pytest.mark.parametrize("view", ["rows", "dict"])
+def test_async_rollouts_of_views(view):
+    with make(batch_size=2) as grid, make(view, batch_size=2, num_threads=1) as pool:
+        found = []
+        for one in (grid, pool):
+            rollout = Rollout(one, 8, {"value": (np.float32, (P,))})
+            rollout.reset()
+            while True:
+                ids = rollout.received
+                mask = one._player_mask(ids)
+                value = mask * np.float32(ids[:, None] + 1)
+                groups = {group.name: group.players for group in one.spec.groups}
+                form = in_form(one.spec.config.players, value, mask, groups)
+                rollout.send(np.ones((2, P), np.int32), ids, value=form)
+                if rollout.is_full:
+                    break
+                rollout.recv()
+            found.append(rollout.finish())
+        for data in found:
+            for i in range(N):
+                steps = slice(0, int(data.lengths[i]))
+                np.testing.assert_array_equal(data.value[steps, i], data.player_mask[steps, i] * np.float32(i + 1))
+
+
+def test_extras_of_views_are_checked():
+    with make("rows") as pool:
+        rollout = Rollout(pool, 3, {"value": (np.float32, (P,))})
+        rows = len(rollout.reset()[0])
+        text = rf"value must have the shape \({rows},\), a row .* or \(3, 4\), a place for each player; got \(2,\)"
+        with pytest.raises(ConfigError, match=text):
+            rollout.step(np.zeros(rows, int), value=np.zeros(2))
+        rollout.step(np.zeros(rows, int), value=np.zeros((N, P)))
+        assert rollout.recorded == N
+    with make("dict", groups=True) as pool:
+        rollout = Rollout(pool, 3, {"value": (np.float32, (P,))})
+        rollout.reset()
+        groups = {group.name: np.zeros((N, len(group.players))) for group in pool.spec.groups}
+        first = next(iter(groups))
+        for wrong, text in (
+            ({first: groups[first]}, "an array for each of the groups"),
+            (groups | {first: np.zeros(N)}, f"value of group '{first}' must have the shape"),
+            (groups | {first: groups[first][:2]}, "one number of environments in all groups"),
+        ):
+            with pytest.raises(ConfigError, match=text):
+                rollout.step(np.zeros((N, P), int), value=wrong)
+        rollout.step(np.zeros((N, P), int), value=groups)
 
 
 def test_frames_once_is_refused():

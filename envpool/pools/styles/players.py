@@ -18,7 +18,7 @@ from envpool.native import PlayerGroup
 MASK = "player:mask"
 #: The numbers of the environments and of the players to which rows belong.
 ROW_IDS = ("row:env_id", "row:id")
-#: Begins the names of the arrays that `Rows` has as a grid, too.
+#: Begins the names of the arrays that `Rows` and `Groups` also have as a grid.
 GRID = "grid:"
 
 
@@ -36,10 +36,12 @@ class Grid:
     ----------
     names : tuple of str
         Names of the arrays that `arrays` returns.
+    whole : tuple of str
+        Those of the arrays of the batch as they are, in its order.
     """
 
     def __init__(self, names: Sequence[str], of_players: Collection[str]):
-        self.names = tuple(names)
+        self.names = self.whole = tuple(names)
 
     def arrays(self, arrays: list[Any]) -> list[Any]:
         """Return the arrays that users see of those of a batch."""
@@ -49,14 +51,17 @@ class Grid:
 class Rows:
     """Arrays (R, ...): a row for each player that is present, sorted by environment and player; see `Grid`.
 
-    Observations are also there as a grid, under their names after `GRID`, for the entry of episodes that have ended.
+    Observations and arrays of players are also there as a grid, under their names after `GRID`, for the entry of
+    episodes that have ended and for rollouts.
     """
 
     def __init__(self, names: Sequence[str], of_players: Collection[str]):
-        self._grids = [k for k, name in enumerate(names) if name.removeprefix("final:").startswith("obs")]
-        self.names = (*names, *ROW_IDS, *(GRID + names[k] for k in self._grids))
         self._mask, self._env_id = names.index(MASK), names.index("env_id")
         self._of_players = [k for k, name in enumerate(names) if is_viewed(name, of_players) and name != MASK]
+        obs = [k for k, name in enumerate(names) if name.removeprefix("final:").startswith("obs")]
+        self._grids = sorted({*obs, *self._of_players})
+        self.names = (*names, *ROW_IDS, *(GRID + names[k] for k in self._grids))
+        self.whole = tuple(GRID + name if k in self._of_players else name for k, name in enumerate(names))
         # For batches of one number of environments: the places of all players, and the ids of their rows.
         self._places: Any = np.zeros(0, np.intp)
         self._ids: Any = np.zeros(0, np.int32)
@@ -97,15 +102,19 @@ class Groups:
     def __init__(self, names: Sequence[str], of_players: Collection[str], groups: Sequence[PlayerGroup]):
         split = [k for k, name in enumerate(names) if is_viewed(name, of_players)]
         self._shared = [k for k in range(len(names)) if k not in split]
+        self._split = split
         self._parts = [(k, part_of(names[k].removeprefix("final:"), group)) for group in groups for k in split]
         self.names = (
             *(names[k] for k in self._shared),
             *(f"{names[k]}@{group.name}" for group in groups for k in split),
+            *(GRID + names[k] for k in split),
         )
+        self.whole = tuple(GRID + name if k in split else name for k, name in enumerate(names))
 
     def arrays(self, arrays: list[Any]) -> list[Any]:
         """Return the arrays that users see of those of a batch."""
-        return [*(arrays[k] for k in self._shared), *(arrays[k][part] for k, part in self._parts)]
+        parts = (arrays[k][part] for k, part in self._parts)
+        return [*(arrays[k] for k in self._shared), *parts, *(arrays[k] for k in self._split)]
 
 
 def is_viewed(name: str, of_players: Collection[str]) -> bool:
