@@ -48,11 +48,12 @@ def evaluate(
     Parameters
     ----------
     policy : callable or "random"
-        Takes the observations of all environments and returns their actions. With players, these are grids: arrays
-        (num_envs, players, ...).
+        Takes the observations of all environments and returns their actions. With players, both have the form of the
+        pool's option `players`.
     task_or_pool : str, callable or EnvPool
         Id of a task; any other id of gymnasium, or a function that returns an environment, for Python environments; or
-        a sync pool of any kind, which is reset and stays open. With players, it must have ``players="grid"``.
+        a sync pool of any kind, which is reset and stays open. A task with players is played with ``players="grid"``
+        unless `options` say otherwise; a pool of the dm style must have it.
     episodes : int, optional
         Number of episodes, by default 100; one per seed if `seeds` is a sequence; or, with a pool, one per environment.
     seeds : int or sequence of int, optional

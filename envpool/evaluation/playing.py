@@ -9,9 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._support.text import shown
+from envpool.config.spaces import nested
 from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
-from envpool.tasks.players import has_players
+from envpool.pools.styles import tree
+from envpool.rollout.places import Places
+from envpool.rollout.rollout import named_arrays
+from envpool.tasks.players import has_players, row_shape
 
 #: Takes the observations of all environments, in the form of the pool's API style, and returns their actions.
 Policy = Callable[[Any], Any]
@@ -22,6 +26,8 @@ LAST = 2
 
 class Transition(NamedTuple):
     """What one step of all environments did.
+
+    The arrays of players have a place for each player, whatever form the policy sees and returns.
 
     Attributes
     ----------
@@ -84,6 +90,8 @@ class Player:
         self.mode = pool.spec.config.autoreset_mode
         self.is_dm = pool._suffix == "DMEnvPool"
         self.counts = pool.spec.entries[-1] if pool.spec.entries else None
+        has_grid = pool.spec.config.players in (None, "grid")
+        self.places = None if has_grid else Places(pool)
         if self.is_dm and self.mode == "same_step":
             raise ConfigError(
                 "pools of the dm style are played with autoreset_mode='next_step' or 'disabled', got 'same_step'"
@@ -100,9 +108,10 @@ class Player:
             )
 
     def reset(self, seed: Any = None) -> Any:
-        """Start the first episodes, and return their observations."""
+        """Start the first episodes, and return their observations in the form of `Transition`."""
         result = self.pool.reset(seed=seed)
-        self.obs = self._observation(result)
+        self.given = self._observation(result)
+        self.obs = self._of_places(self.given)
         self.mask = self._mask(result)
         self.begins = np.zeros(self.pool.num_envs, bool)
         return self.obs
@@ -111,25 +120,29 @@ class Player:
         """Step all environments; `action` replaces what the policy would do."""
         seen, is_real = self.obs, ~self.begins
         if action is None:
-            action = self.policy(seen)
+            action = self.policy(self.given)
+            if self.places is not None:
+                action = actions_of_places(self.places, self.pool.spec, action)
         if self.pool.spec.num_players:
             check_grid(action, self.pool)
         result = self.pool.step(action)
-        obs, reward, terminated, truncated, info = self._parts(result)
-        next_obs = obs
+        given, reward, terminated, truncated, info = self._parts(result)
+        next_obs = obs = self._of_places(given)
+        reward = self._players_array("reward", reward)
         ended = terminated | truncated
         players = self._players(info, ended)
         if self.mode == "next_step":
             self.begins = ended
         elif ended.any() and self.mode == "same_step":
-            next_obs = merged(obs, info["final_obs"], ended)
+            next_obs = merged(obs, self._of_places(info["final_obs"]), ended)
         elif ended.any():
             ids = self.pool.all_env_ids[ended]
             begun = self.pool.reset(ids)
-            obs = spread(obs, self._observation(begun), ended)
+            obs = spread(obs, self._of_places(self._observation(begun), ids), ended)
             if players:
-                self.mask = spread(self.mask, self._mask(begun), ended)
-        self.obs = obs
+                self.mask = spread(self.mask, self._mask(begun, ids), ended)
+            given = self._given(obs, given)
+        self.obs, self.given = obs, given
         return Transition(seen, action, reward, terminated, truncated, next_obs, is_real, self._entry(info), players)
 
     def _observation(self, result: Any) -> Any:
@@ -137,20 +150,54 @@ class Player:
             return result.observation
         return result[0] if isinstance(result, tuple) else result  # old gym
 
-    def _mask(self, result: Any) -> Any:
+    def _of_places(self, obs: Any, ids: Any = None) -> Any:
+        """Return observations of environments, by default all, with a place for each player."""
+        if self.places is None:
+            return obs
+        arrays = self.places.observations(obs, named_arrays, ids)
+        return tree.renamed(tree.observation(list(arrays)), arrays)
+
+    def _players_array(self, name: str, value: Any) -> Any:
+        """Return an array of players in a step of all environments with a place for each player."""
+        if self.places is None:
+            return value
+        if isinstance(value, dict):
+            return self.places.joined(name, value, ())
+        return self.places.spread(name, value, (), None)
+
+    def _given(self, obs: Any, like: Any) -> Any:
+        """Return observations with a place for each player of all environments in the form that the policy sees."""
+        if self.places is None:
+            return obs
+        if self.pool.spec.config.players == "rows":
+            fields = self.pool.spec.state_array_spec
+            arrays = {
+                name: array[self.mask] if has_players(fields[name]) else array
+                for name, array in named_arrays(obs).items()
+            }
+            return tree.renamed(tree.observation(list(arrays)), arrays)
+        return self.places.split(named_arrays(obs), like)
+
+    def _mask(self, result: Any, ids: Any = None) -> Any:
         """Return who is present in a result of reset(), bool (B, P); None without players."""
         if not self.pool.spec.num_players:
             return None
+        if self.places is not None:
+            return self.places.mask(self.pool.all_env_ids if ids is None else ids)
         return result.observation.player_mask if self.is_dm else result[1]["player_mask"]
 
     def _players(self, info: Any, ended: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[np.bool_]]:
         """Return `Transition.players` of a step, and note in `mask` who is present in the observations it returned."""
         if not self.pool.spec.num_players:
             return {}
-        mask, out, cut = (
-            getattr(info, f"player_{part}") if self.is_dm else info[f"player_{part}"]
-            for part in ("mask", "terminated", "truncated")
+        out, cut = (
+            self._players_array(name, getattr(info, name) if self.is_dm else info[name])
+            for name in ("player_terminated", "player_truncated")
         )
+        if self.places is not None:
+            mask = self.places.mask(self.pool.all_env_ids)
+        else:
+            mask = info.player_mask if self.is_dm else info["player_mask"]
         self.mask = mask
         if self.mode == "same_step":  # the mask also has the players of the next episode; who was there has ended
             mask = np.where(ended[:, None], out | cut, mask)
@@ -188,19 +235,45 @@ def check_pool(pool: Any) -> None:
             "a policy plays the same players in all episodes, got controlled='alternate': play each player in a pool "
             "of its own, such as one with controlled=[0] and players='grid'"
         )
-    if pool.spec.num_players and pool.spec.config.players != "grid":
-        raise ConfigError(
-            f"a policy plays tasks with players as a grid, and {pool.spec.task_id or type(pool).__name__} has "
-            f"{pool.spec.num_players} players: make the pool with players='grid', got {pool.spec.config.players!r}"
-        )
     if pool.spec.num_players and pool._suffix not in ("GymnasiumEnvPool", "DMEnvPool"):
         raise ConfigError("a policy plays tasks with players in pools of envpool.make_gymnasium or make_dm: make one")
+    if pool.spec.num_players and pool._suffix == "DMEnvPool" and pool.spec.config.players != "grid":
+        raise ConfigError(
+            f"pools of the dm style are played with players='grid', got {pool.spec.config.players!r}: make the pool "
+            "with it, or with envpool.make_gymnasium"
+        )
     if pool.is_async:
         raise ConfigError(
             f"pool must be sync: batch_size must be num_envs={pool.num_envs}, got {pool.spec.config.batch_size}"
         )
     if pool._suffix == "VectorPool":
         raise TypeError("pool must not be that of a VectorEnv: make one with envpool.make_gymnasium")
+
+
+def actions_of_places(places: Places, spec: Any, action: Any) -> Any:
+    """Return the actions of a policy, rows or groups of players, with a place for each player of each environment."""
+    groups, by_field = {group.name for group in spec.groups}, {}
+    for field in spec.action_fields:
+        row = row_shape(field) if has_players(field) else tuple(field.shape)
+        if isinstance(action, dict) and {*action} == groups:
+            parts = {name: array_of(part, field.name) for name, part in action.items()}
+            by_field[field.name] = places.joined("the action of a policy", parts, row)
+            continue
+        array = array_of(action, field.name)
+        if has_players(field) and array.ndim == 1 + len(row):
+            array = places.spread("the action of a policy", array, row, None)
+        by_field[field.name] = array
+    return next(iter(by_field.values())) if len(by_field) == 1 else nested(by_field)
+
+
+def array_of(action: Any, name: str) -> npt.NDArray[Any]:
+    """Return the array of a field in an action, or raise ConfigError."""
+    nest: Any = action if isinstance(action, dict) and "action" in action else {"action": action}
+    for key in name.split("."):
+        nest = nest.get(key) if isinstance(nest, dict) else None
+    if nest is None or isinstance(nest, dict):
+        raise ConfigError(f"a policy must return actions with the array {name!r}, got {shown(action)}")
+    return np.asarray(nest)
 
 
 def check_grid(action: Any, pool: Any) -> None:

@@ -59,10 +59,10 @@ def record(
     ----------
     pool : EnvPool
         A sync pool of any kind and API style, in which nothing is in flight. It is reset, and stays open. With players,
-        it must have ``players="grid"``.
+        one of the dm style must have ``players="grid"``.
     policy : callable or "random"
-        Takes the observations of all environments and returns their actions. With players, these are grids: arrays
-        (num_envs, players, ...).
+        Takes the observations of all environments and returns their actions. With players, both have the form of the
+        pool's option `players`.
     path : path
         An .mp4 or .gif file: a video of all environments side by side; the pool needs ``render_mode="rgb_array"``.
         An .npz or .hdf5 file: a dataset, see docs/evaluation.md. A folder such as ``cartpole-expert-v0``: a dataset in

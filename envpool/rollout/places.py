@@ -54,8 +54,10 @@ class Places:
             return self.spread(name, np.asarray(value), shape[1:], env_id)
         return value
 
-    def observations(self, obs: Any, named_arrays: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """Return the arrays of observations of all environments by name, with a place for each player.
+    def observations(
+        self, obs: Any, named_arrays: Callable[[Any], dict[str, Any]], env_id: Any = None
+    ) -> dict[str, Any]:
+        """Return the arrays of observations by name, with a place for each player.
 
         Parameters
         ----------
@@ -63,6 +65,8 @@ class Places:
             Observations in the form in which the pool returns them.
         named_arrays : callable
             Returns the arrays of a nest of observations by name.
+        env_id : array_like of int, optional
+            The environments, by default all.
         """
         fields = self._pool.spec.state_array_spec
 
@@ -81,7 +85,7 @@ class Places:
         if self._view == "rows":
             for name, value in arrays.items():
                 if name in fields and has_players(fields[name]):
-                    arrays[name] = self.spread(name, np.asarray(value), row_of(name), None)
+                    arrays[name] = self.spread(name, np.asarray(value), row_of(name), env_id)
         return arrays
 
     def spread(self, name: str, rows: Array, shape: tuple[int, ...], env_id: Any) -> Array:
@@ -98,6 +102,24 @@ class Places:
         grid = np.zeros((*mask.shape, *shape), rows.dtype)
         grid[mask] = rows
         return grid
+
+    def split(self, arrays: Mapping[str, Array], like: Mapping[str, Any]) -> dict[str, Any]:
+        """Return arrays (B, places, ...) by name as observations by group, in the form of those of an earlier step."""
+        result: dict[str, Any] = {}
+        for key, nest in like.items():
+            group = next((group for group in self._groups if group.name == key), None)
+            result[key] = self._part(arrays, nest, "obs" if group else f"obs:{key}", group)
+        return result
+
+    def _part(self, arrays: Mapping[str, Array], nest: Any, name: str, group: Any) -> Any:
+        if isinstance(nest, Mapping):
+            join = "." if ":" in name else ":"
+            return {key: self._part(arrays, inner, f"{name}{join}{key}", group) for key, inner in nest.items()}
+        if group is None:
+            return arrays[name]
+        places = [self._place[player] for player in group.players]
+        at: Any = (slice(None), places, *map(slice, nest.shape[2:]))
+        return arrays[name][at]
 
     def mask(self, ids: Array) -> Array:
         """Return which places have a row in the last results of idle environments, bool (B, places)."""

@@ -60,6 +60,57 @@ def test_each_player_has_a_return(mode, counted):
     assert (result.player_returns[:, 2:] < result.player_returns[:, :1]).any()  # players that were not always there
 
 
+def in_view(view):
+    """Return the policy `act` for a form of the observations."""
+    return (lambda obs: {group: act(array) for group, array in obs.items()}) if view == "dict" else act
+
+
+@pytest.mark.parametrize("own", [None, [1, 3]])
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("view", ["rows", "dict"])
+def test_each_form_has_the_same_episodes(view, mode, own, tmp_path):
+    """Policies see and return rows or groups; results and datasets have a place for each player."""
+    plugin.load()
+    options = CROWD | {"autoreset_mode": mode, "groups": True}
+    if own is not None:
+        options |= {"controlled": own, "opponents": lambda obs, info: act(obs)}
+    found = []
+    for players in ("grid", view):
+        with envpool.make_gymnasium("Crowd-v0", **options | {"players": players}) as pool:
+            found.append(envpool.evaluate(in_view(players), pool, 7))
+            if mode != "same_step":
+                recording = envpool.record(pool, in_view(players), tmp_path / f"{players}.npz", episodes=6)
+                assert recording.episodes == 6
+    for name in ("returns", "lengths", "player_returns", "env_ids"):
+        np.testing.assert_array_equal(getattr(found[0], name), getattr(found[1], name))
+    if mode == "same_step":
+        return
+    for one, other in zip(*(read_episodes(tmp_path / f"{name}.npz") for name in ("grid", view)), strict=True):
+        np.testing.assert_array_equal(one.obs["obs"][..., :6], other.obs["obs"][..., :6])
+        acted = one.reward != 0
+        np.testing.assert_array_equal(one.action["action"][acted], other.action["action"][acted])
+        for name in one.players:
+            np.testing.assert_array_equal(one.players[name], other.players[name])
+
+
+@pytest.mark.parametrize("view", ["rows", "dict"])
+def test_random_policies_of_each_form(view, tmp_path):
+    path = tmp_path / "tag.gif"
+    options = {"players": view, "render_width": 32, "render_height": 32, "max_episode_steps": 4}
+    result = envpool.evaluate("random", "MPE/simple_tag-v3", 4, num_envs=2, video=path, **options)
+    assert result.player_returns.shape == (4, 4)
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, players=view) as pool:
+        assert set(envpool.evaluate("random", pool, 4).player_returns.ravel()) <= {-1, 0, 1}
+    plugin.load()
+    with envpool.make_gymnasium(
+        "Crowd-v0", num_envs=2, places=3, layout="rich", players=view, episode_length=4
+    ) as pool:
+        envpool.record(pool, "random", tmp_path / "rich.npz", episodes=2)
+    for episode in read_episodes(tmp_path / "rich.npz"):
+        shapes = {name: array.shape[1:] for name, array in episode.action.items()}
+        assert shapes == {"action:action.move": (3,), "action:action.push": (3, 2), "action:action.mode": ()}
+
+
 def test_a_task_is_played_as_a_grid():
     seen = []
 
@@ -152,12 +203,17 @@ def test_videos(tmp_path):
 
 
 def test_what_is_not_available_is_refused(tmp_path):
-    with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2) as pool:
+    with envpool.make_dm("MPE/simple_spread-v3", num_envs=2) as pool:
         for play in (lambda: envpool.evaluate("random", pool), lambda: envpool.record(pool, "random", "a.npz")):
-            with pytest.raises(ConfigError, match=r"make the pool with players='grid', got 'rows'"):
+            with pytest.raises(ConfigError, match=r"dm style are played with players='grid', got 'rows'"):
                 play()
-    with pytest.raises(ConfigError, match=r"make the pool with players='grid', got 'dict'"):
-        envpool.evaluate("random", "MPE/simple_spread-v3", 2, players="dict")
+    with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2) as pool:
+        with pytest.raises(
+            ConfigError, match=r"must have the shape \(6,\), a row .* or \(2, 3\), a place .* got \(4,\)"
+        ):
+            envpool.evaluate(lambda obs: np.zeros(4, np.int32), pool)
+        with pytest.raises(ConfigError, match=r"a policy must return actions with the array 'action', got \{'move'"):
+            envpool.evaluate(lambda obs: {"move": np.zeros(6, np.int32)}, pool)
     with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2, players="grid", frame_stack=2) as pool:
         with pytest.raises(ConfigError, match=r"Minari's format has no players: write spread-v0.npz or"):
             envpool.record(pool, "random", tmp_path / "spread-v0")
