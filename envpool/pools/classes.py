@@ -51,7 +51,7 @@ def open_pool(spec: EnvSpec, render: RenderOptions | None) -> EnvPool:
     """Return a pool of what `envpool.tasks.resolve` returns."""
     cls: type[EnvPool] = spec.pool_cls or pool_class(type(spec), spec.style)
     if spec.controlled is not None:
-        from envpool.pools.opponents import with_opponents
+        from envpool.pools.opponents.pool import with_opponents
 
         cls = with_opponents(cls)
     return cls(spec, render)

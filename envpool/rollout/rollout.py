@@ -11,7 +11,7 @@ import numpy as np
 from envpool._support.text import shown
 from envpool.config.checks import convert
 from envpool.errors import ConfigError
-from envpool.pools.opponents import OpponentsPool
+from envpool.pools.opponents.pool import OpponentsPool
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles.texts import Texts
 from envpool.rollout.data import RolloutData

@@ -5,7 +5,7 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError, EnvIdError, PoolClosedError, PoolStateError
-from envpool.pools import opponents as module
+from envpool.pools import opponents
 from tests.support import plugin
 from tests.support.bytecodes import interrupted_at
 
@@ -219,7 +219,7 @@ def test_ctrl_c_loses_nothing(task, mode):
             action = actions_of(task, obs, info)
             expected = plain.step(action)
             result = None
-            with interrupted_at(module, n) as places:
+            with interrupted_at(opponents, n) as places:
                 result = pool.step(action)
             num_interrupted += not places.is_over
             if result is None:
@@ -235,7 +235,7 @@ def test_ctrl_c_loses_nothing(task, mode):
 def test_ctrl_c_in_a_reset_loses_nothing():
     with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, controlled="alternate", seed=1) as pool:
         for n in range(200):
-            with interrupted_at(module, n) as places:
+            with interrupted_at(opponents, n) as places:
                 pool.reset(seed=3)
             if places.is_over:
                 break

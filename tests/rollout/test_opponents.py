@@ -5,7 +5,7 @@ import pytest
 
 import envpool
 from envpool.errors import ActionError, ConfigError, EnvStepError, PoolClosedError, PoolStateError
-from envpool.pools import opponents as module
+from envpool.pools import opponents
 from envpool.rollout import Rollout, gae
 from tests.pools.test_opponents_in_flight import NUM_ENVS, TASKS, actions_of, make
 from tests.support import plugin
@@ -244,7 +244,7 @@ def test_ctrl_c_loses_no_step(task):
         for n in range(60):
             action, result = actions_of(task, obs, info), None
             rollouts[1].step(action)
-            with interrupted_at(module, 3 * n + 1):
+            with interrupted_at(opponents, 3 * n + 1):
                 result = rollouts[0].step(action)
             if result is None:
                 result = rollouts[0].recv() if rollouts[0].num_in_flight else rollouts[0].step(action)

@@ -1,4 +1,4 @@
-"""Ctrl-C at each place where CPython would notice it in the code of a module."""
+"""Ctrl-C at each place where CPython would notice it in the code of a package."""
 
 import dis
 import sys
@@ -10,7 +10,7 @@ RESUME = dis.opmap["RESUME"]
 
 
 class interrupted_at:
-    """Raise KeyboardInterrupt in the body at the n-th place, from 0, at which a module could be interrupted.
+    """Raise KeyboardInterrupt in the body at the n-th place, from 0, at which a package could be interrupted.
 
     Functions of Python return without a look at signals, so a place behind a call is one after a call of compiled code.
 
@@ -20,8 +20,8 @@ class interrupted_at:
         Whether the body has fewer places.
     """
 
-    def __init__(self, module, n):
-        self.file, self.left = module.__file__, n
+    def __init__(self, package, n):
+        self.folder, self.left = package.__path__[0], n
         self.last = {}  # the last opcode of each frame
         self.is_over = False
 
@@ -38,7 +38,7 @@ class interrupted_at:
     def enter(self, frame, event, _):
         if frame.f_back in self.last:
             self.last[frame.f_back] = None  # a function of Python
-        if frame.f_code.co_filename != self.file:
+        if not frame.f_code.co_filename.startswith(self.folder):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         self.last[frame] = None

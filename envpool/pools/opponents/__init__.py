@@ -1,0 +1,1 @@
+"""Pools that play some of the players themselves: those that the option `controlled` does not name."""

@@ -1,0 +1,195 @@
+"""What a pool with opponents keeps of its environments, and how it merges the steps that are one for the user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from envpool._core.definition import CURRENT_PLAYER, RAW_PREFIX
+from envpool.pools.opponents.style import Layout
+from envpool.pools.styles.players import MASK
+
+Array = npt.NDArray[Any]
+
+#: Arrays of the steps that a result merges, by what happens to them: a sum, or that any step said so.
+SUMMED = ("player:reward", "reward")
+ANY = ("player:terminated", "player:truncated")
+FIRST, LAST = 0, 2  # values of step_type
+#: Values of `Games.stage`: the user has the result; the core steps the environment, or has its row; an opponent acts
+#: next; the result is complete.
+IDLE, SENT, ASKS, READY = range(4)
+
+
+class Games:
+    """What the pool keeps of each environment: arrays by env id. The methods change nothing.
+
+    Parameters
+    ----------
+    num_envs : int
+        Number of environments.
+    spec : EnvSpec
+        The task.
+    layout : Layout
+        The arrays of a batch.
+    empty : sequence of numpy.ndarray
+        The arrays of a batch without rows.
+
+    Attributes
+    ----------
+    stage : numpy.ndarray
+        int8 (num_envs,): `IDLE`, which is 0, `SENT`, `ASKS` or `READY`.
+    order : numpy.ndarray
+        int64 (num_envs,): by which results are sorted: when the environment was sent or, in an async pool, ready.
+    is_fresh : numpy.ndarray
+        bool (num_envs,): whether no step has been merged since the user's send.
+    has_ended : numpy.ndarray
+        bool (num_envs,): whether an episode has ended in the steps since the send, and the next one has begun.
+    shown : numpy.ndarray
+        int32 (num_envs, places): the numbers of the controlled players.
+    shown_at_send : numpy.ndarray
+        The same when the environment was sent: they differ with ``controlled="alternate"``.
+    rows, acts : numpy.ndarray
+        bool (num_envs, P): which players have rows in the last result, and which act next.
+    owed : numpy.ndarray
+        float32 (num_envs, P): rewards that the next result has in addition.
+    is_unpaid : numpy.ndarray
+        bool (num_envs,): whether the last result was one of reset(), without the rewards in `arrays`.
+    errors : numpy.ndarray
+        object (num_envs,): texts of failures in the steps since the send, or None.
+    arrays : list of numpy.ndarray
+        (num_envs, ...): what the steps since the send returned, merged, in the order of `Layout.names`.
+    clock : int
+        Counts sends and results, see `order`.
+    """
+
+    def __init__(self, num_envs: int, spec: Any, layout: Layout, empty: Sequence[Array]):
+        self._layout, self._num_envs, self._num_players = layout, num_envs, spec.num_players
+        self._is_turn_based, self._alternates = spec.is_turn_based, spec.controlled == "alternate"
+        self._is_async = spec.config.batch_size < num_envs
+        self.clock = 0
+        places, players = len(spec.shown_players), spec.num_players
+        self.stage, self.order = np.zeros(num_envs, np.int8), np.zeros(num_envs, np.int64)
+        self.is_fresh, self.has_ended = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.bool_)
+        self.shown = np.empty((num_envs, places), np.int32)
+        # With "alternate", the player of the user in environment i is i, modulo P, and the next one in each episode.
+        self.shown[:] = spec.shown_players
+        if spec.controlled == "alternate":
+            self.shown[:, 0] = np.arange(num_envs) % players - 1
+        self.shown_at_send = self.shown.copy()
+        self.rows, self.acts = np.zeros((2, num_envs, players), np.bool_)
+        self.owed, self.is_unpaid = np.zeros((num_envs, players), np.float32), np.zeros(num_envs, np.bool_)
+        self.errors = np.full(num_envs, None, object)
+        self.arrays = [np.zeros((num_envs, *a.shape[1:]), a.dtype) for a in empty]
+
+    def all_owed(self, ids: Any) -> Array:
+        """Return the rewards that the next results of environments have in addition, float32 (B, P)."""
+        unpaid = self.arrays[self._layout.at["player:reward"]][ids]
+        owed: Array = self.owed[ids] + np.where(self.is_unpaid[ids][:, None], unpaid, np.float32(0))
+        return owed
+
+    def is_controlled(self, ids: Array) -> Array:
+        """Return which players are controlled, bool (B, P)."""
+        mask = np.zeros((len(ids), self._num_players), np.bool_)
+        mask[np.arange(len(ids))[:, None], self.shown[ids]] = True
+        return mask
+
+    def plan(self, new: Sequence[Array], texts: Mapping[int, str]) -> list[tuple[Any, Any, Any]]:
+        """Return the assignments that merge a batch of the core; `texts` are those of failures by row."""
+        layout = self._layout
+        ids = self.key(new[layout.at["env_id"]])
+        fresh = self.is_fresh[ids]
+        begun = new[layout.at["final:mask"]] if "final:mask" in layout.at else np.zeros(len(fresh), np.bool_)
+        shown_players = self.shown[ids]
+        if self._alternates:
+            is_first = new[layout.at["elapsed_step"]] == 0
+            shown_players = (shown_players + is_first[:, None]) % self._num_players
+        is_later = ~fresh & self.has_ended[ids]
+        values: list[Any] = list(new) if fresh.all() else self._merged(ids, new, fresh, is_later)
+        at_reward, owed = layout.at["player:reward"], self.all_owed(ids)
+        reward = new[at_reward]
+        values[at_reward] = where_rows(fresh, reward + owed, values[at_reward])
+        # After the end of an episode ("same_step"), the moves of opponents belong to the next one: their rewards are
+        # owed to its first result, and if it ends before a controlled player has moved, it is not reported.
+        owed = where_rows(fresh | (is_later & begun), np.zeros_like(owed), where_rows(is_later, owed + reward, owed))
+        mask = new[layout.at[MASK]]
+        stage = np.full(len(fresh), READY, np.int8)
+        if self._is_turn_based:
+            turn = new[layout.at[CURRENT_PLAYER]]
+            acts = np.arange(mask.shape[1]) == turn[:, None]
+            stage[(turn >= 0) & ~(shown_players == turn[:, None]).any(1)] = ASKS
+        else:
+            acts = mask & ~new[layout.at["player:terminated"]] & ~new[layout.at["player:truncated"]]
+            acts[begun] = mask[begun]  # the players of the next episode, also those whose last one has ended
+        errors = self.errors[ids].copy()
+        errors[fresh] = None
+        for row, text in texts.items():
+            errors[row] = text
+        pairs = zip(self.arrays, values, strict=True)
+        changes: list[tuple[Any, Any, Any]] = [(array, ids, value) for array, value in pairs if value is not None]
+        changes += [
+            (self.shown, ids, shown_players),
+            (self.rows, ids, mask),
+            (self.acts, ids, acts),
+            (self.owed, ids, owed),
+            (self.is_unpaid, ids, False),
+            (self.errors, ids, errors),
+            (self.has_ended, ids, begun | is_later),
+            (self.is_fresh, ids, False),
+            (self.stage, ids, stage),
+        ]
+        if self._is_async:
+            changes.append((self.order, ids, np.arange(self.clock, self.clock + len(fresh))))
+            self.clock += len(fresh)
+        return changes
+
+    def key(self, ids: Array) -> Any:
+        """Return what selects the rows of environments: a slice, which is faster, if these are all in order."""
+        return slice(None) if len(ids) == self._num_envs and (ids == np.arange(self._num_envs)).all() else ids
+
+    def _merged(self, ids: Any, new: Sequence[Array], fresh: Array, is_later: Array) -> list[Array | None]:
+        """Return the rows of a batch, `new`, merged with those of earlier steps; None for an array that stays as it is.
+
+        The rows of environments that are fresh have no earlier steps.
+        """
+        layout = self._layout
+        values: list[Array | None] = []
+        step, mask = ~fresh & ~is_later, new[layout.at[MASK]]
+        keep = self.arrays[layout.at[MASK]][ids] & ~mask & step[:, None]
+        is_any_kept, is_any_fresh = keep.any(), fresh.any()
+        for k, name in enumerate(layout.names):
+            part, old = new[k], self.arrays[k]
+            if name.startswith(("episode:", "game:")):
+                ended = step & new[layout.at[name.partition(":")[0] + ":mask"]]
+                if not is_any_fresh and not ended.any():
+                    values.append(None)
+                    continue
+                value = where_rows(fresh | ended, part, old[ids])
+            elif name in SUMMED:
+                value = where_rows(fresh, part, where_rows(step, old[ids] + part, old[ids]))
+            elif name in ANY:
+                value = where_rows(fresh, part, where_rows(step, old[ids] | part, old[ids]))
+            elif name == "step_type":
+                first = where_rows((old[ids] == FIRST) & (part != LAST), np.full_like(part, FIRST), part)
+                value = where_rows(fresh, part, where_rows(step, first, old[ids]))
+            elif layout.is_of_step[k]:
+                value = where_rows(~is_later, part, old[ids])
+            elif name == MASK:
+                value = where_rows(fresh, part, old[ids] | part)
+            elif is_any_kept and layout.of_players[k] and not name.startswith(RAW_PREFIX):
+                value = where_rows(keep, old[ids], part)
+            else:
+                value = part
+            values.append(value)
+        return values
+
+
+def where_rows(chosen: Array, one: Array, other: Array) -> Array:
+    """Return rows of one array where `chosen`, bool (B,) or (B, P), is True, and of another one elsewhere."""
+    if chosen.all():
+        return one
+    if not chosen.any():
+        return other
+    return np.where(chosen.reshape(*chosen.shape, *[1] * (one.ndim - chosen.ndim)), one, other)
