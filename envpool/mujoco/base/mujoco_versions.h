@@ -10,10 +10,11 @@
 #define EP_MJ_VERSION mjVERSION_HEADER
 #endif
 
-#if EP_MJ_VERSION >= 3003006
+/* The flag that leaves out the search for islands, where that changes no result: in 3.14.0, the numbers differ. */
+#if EP_MJ_VERSION >= 3017000
 #define EP_DSBL_ISLAND mjDSBL_ISLAND
 #else
-#define EP_DSBL_ISLAND 0 /* islands are only computed on request */
+#define EP_DSBL_ISLAND 0
 #endif
 
 #if EP_MJ_VERSION >= 3004000
