@@ -1,4 +1,4 @@
-"""Writes the generated parts of the pages in docs: the tables of tasks, options, measurements and public names.
+"""Writes the generated parts of README.md and docs: the tables of tasks, options, measurements and public names.
 
 A part stands between two comments, `<!-- NAME: begin -->` and `<!-- NAME: end -->`. The figures come from docs/data,
 where the commands on the pages write them with --json. With --check, the script only reports whether the pages are up
@@ -201,6 +201,41 @@ def robotics(report: dict[str, Any]) -> str:
     return machine(report) + table(titles, rows)
 
 
+def training(report: dict[str, Any]) -> str:
+    """Return the table of whole training loops, without the sentence about the machine."""
+    others = list(report["rows"][0]["ratios"])
+    head = ("task, algorithm, environments", "envpool", *others, *(f"faster than {name} by" for name in others))
+    rows = (
+        [
+            f"{row['task']}, {row['algorithm']}, {row['num_envs']}",
+            *(rate(value) for value in row["steps_per_cpu_second"].values()),
+            *(ratio(row["ratios"][name]) for name in others),
+        ]
+        for row in report["rows"]
+    )
+    return table(head, rows)
+
+
+def end_to_end(report: dict[str, Any]) -> str:
+    """Return the table of whole training loops after the sentence about the machine."""
+    return machine(report) + training(report)
+
+
+def shares(report: dict[str, Any]) -> str:
+    """Return the table of the parts of whole training loops, as shares of their CPU time."""
+    parts = list(next(iter(report["rows"][0]["shares"].values())))
+    rows = (
+        [
+            f"{row['task']}, {row['algorithm']}, {row['num_envs']}",
+            loop,
+            *(f"{share[part]:.0%}" for part in parts),
+        ]
+        for row in report["rows"]
+        for loop, share in row["shares"].items()
+    )
+    return table(("task, algorithm, environments", "loop", *parts), rows)
+
+
 def ratio(value: float | None) -> str:
     """Return a ratio with three significant digits, or without decimals from 1000 on."""
     return "" if value is None else f"{value:.3g}x" if value < 1000 else f"{value:,.0f}x"
@@ -272,14 +307,18 @@ MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
         "upstream_robotics": (robotics, "robotics_speed"),
         "compare_robotics": (compare, "robotics"),
         "compare_vizdoom": (compare, "vizdoom"),
+        "end_to_end": (end_to_end, "end_to_end"),
+        "shares": (shares, "end_to_end"),
     },
+    "README.md": {"end_to_end": (training, "end_to_end")},
     "docs/architecture.md": {"builds": (builds, "build")},
 }
 
 
 def pages() -> list[str]:
     """Return the pages that have generated parts."""
-    return [f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")) if ": begin (" in path.read_text()]
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [str(path.relative_to(ROOT)) for path in found if ": begin (" in path.read_text()]
 
 
 def render(name: str, text: str) -> str:

@@ -32,10 +32,11 @@ def test_short_runs(dqn, options, tmp_path, capsys):
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
-def test_targets(dqn):
-    """The network that is improved chooses the next action, and the target network says what it is worth."""
+@pytest.mark.parametrize("vanilla", [False, True])
+def test_targets(dqn, vanilla):
+    """The target network says what the next action is worth; the other network chooses it, unless `vanilla`."""
     with envpool.make_gymnasium("CartPole-v1", num_envs=2, autoreset_mode="same_step") as pool:
-        learner = dqn.Learner(dqn.Args(num_envs=2, hidden=4, gamma=0.9, n_step=1), pool)
+        learner = dqn.Learner(dqn.Args(num_envs=2, hidden=4, gamma=0.9, n_step=1, vanilla=vanilla), pool)
         for _ in range(30):
             learner.collect()
         learner.buffer.sample = lambda n: batch
@@ -44,10 +45,11 @@ def test_targets(dqn):
         np.testing.assert_allclose(batch.discount, np.where(batch.terminated, 0, 0.9), rtol=1e-6)
         obs, following = torch.from_numpy(batch.obs), torch.from_numpy(batch.next_obs)
         for parameter in learner.target.parameters():
-            parameter.add_(0.1)
+            parameter.copy_(torch.randn_like(parameter))
         with torch.no_grad():
             rows = torch.arange(len(obs))
-            worth = learner.target(following)[rows, learner.network(following).argmax(dim=1)]
+            chooses = learner.target if vanilla else learner.network
+            worth = learner.target(following)[rows, chooses(following).argmax(dim=1)]
             targets = batch.reward + 0.9 * ~batch.terminated * worth.numpy()
             expected = np.square(learner.network(obs)[rows, batch.action].numpy() - targets).mean()
         before = dqn.mse_loss
