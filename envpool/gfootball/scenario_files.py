@@ -59,6 +59,10 @@ class Ball:
 class Settings:
     """What ``builder.config()`` returns: settings that a scenario may read and set, and the teams."""
 
+    left_team: list[Player]
+    right_team: list[Player]
+    ball_position: Ball
+
     def __init__(self, where: str):
         self.__dict__.update(SETTINGS, where=where, left_team=[], right_team=[], ball_position=Ball())
 
@@ -101,7 +105,7 @@ class Builder:
 
     def AddPlayer(self, x: float, y: float, role: Any, lazy: bool = False, controllable: bool = True) -> None:
         """Add a player to the chosen team."""
-        players: list[Player] = self.settings.left_team if self.team == Team.e_Left else self.settings.right_team
+        players = self.settings.left_team if self.team == Team.e_Left else self.settings.right_team
         if len(players) == TEAM:
             raise ConfigError(f"{self.where}: AddPlayer: a team must have at most {TEAM} players")
         players.append(checked_player((x, y, role, lazy, controllable), f"{self.where}: AddPlayer"))
