@@ -8,13 +8,13 @@ with minimaps, resets included, in turns. Figures are medians over the rounds: s
 """
 
 import argparse
-import json
 import statistics
 import subprocess
 import time
 from pathlib import Path
 
 import numpy as np
+from upstream_speed import write
 
 import envpool
 
@@ -48,6 +48,7 @@ def main():
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    arguments.quick = False
     rows = []
     for scenario in TASKS:
         pairs = [
@@ -56,10 +57,16 @@ def main():
         ]
         mine, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
         ratio = statistics.median(a / b for a, b in pairs)
-        rows.append({"task": scenario, "envpool": mine, "upstream": theirs, "ratio": ratio})
+        rows.append(
+            {
+                "task": f"gfootball/{scenario}-v1",
+                "steps_per_cpu_second": mine,
+                "upstream_steps_per_cpu_second": theirs,
+                "cpu_ratio": ratio,
+            }
+        )
         print(f"{scenario:32} {mine:8.0f} {theirs:8.0f} {ratio:6.2f}x", flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+    write(arguments, upstream=rows)
 
 
 if __name__ == "__main__":

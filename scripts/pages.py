@@ -188,6 +188,20 @@ def upstream(report: dict[str, Any]) -> str:
     return machine(report) + table(("task", "envpool, steps/s", "upstream, steps/s", "ratio", "CPU ratio"), rows)
 
 
+def football(report: dict[str, Any]) -> str:
+    """Return the table of a comparison with upstream in CPU time, after the sentence about the machine."""
+    rows = (
+        [
+            row["task"],
+            rate(row["steps_per_cpu_second"]),
+            rate(row["upstream_steps_per_cpu_second"]),
+            ratio(row["cpu_ratio"]),
+        ]
+        for row in report["upstream"]
+    )
+    return machine(report) + table(("task", "envpool, steps/CPU s", "upstream, steps/CPU s", "ratio"), rows)
+
+
 def robotics(report: dict[str, Any]) -> str:
     """Return the table of a comparison with upstream and with MuJoCo alone, after the line about the machine."""
     rates = ("steps_per_second", "upstream_steps_per_second", "mujoco_steps_per_second")
@@ -304,6 +318,7 @@ MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
         "upstream_minigrid": (upstream, "minigrid_speed"),
         "upstream_minatar": (upstream, "minatar_speed"),
         "upstream_mpe": (upstream, "mpe_speed"),
+        "upstream_gfootball": (football, "gfootball_speed"),
         "upstream_robotics": (robotics, "robotics_speed"),
         "compare_robotics": (compare, "robotics"),
         "compare_vizdoom": (compare, "vizdoom"),

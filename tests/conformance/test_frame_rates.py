@@ -13,7 +13,7 @@ from envpool.verify.lookup import oracle_of
 from tests.mujoco.declared.models import ARM
 
 #: Families whose upstream environments name no frame rate.
-WITHOUT = {"minatar", "mujoco.dmc", "procgen", "rlib", "vizdoom"}
+WITHOUT = {"gfootball", "minatar", "mujoco.dmc", "procgen", "rlib", "vizdoom"}
 #: Tasks of other families that have no upstream environment in gymnasium's form.
 OWN = {"Catch-v0", "ConnectFour-v0", "NChain-v0"}
 
