@@ -18,7 +18,7 @@ SHA256 = "1b0fdcfa78b7fadc3730585ee7f0f412ba825c27e422b2b85ea0cf7ba57800b6"
 HERE = Path("envpool/gfootball")  # setup.py runs in the root of the tree
 
 #: Flags of the engine in the release profile. Upstream's are -O3 without others that change results.
-FLAGS = ["-std=c++17", "-g0", "-fvisibility=hidden", "-ffp-contract=off", "-w"]
+FLAGS = ["-std=c++17", "-g0", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-w"]
 
 #: Folders and files of upstream that are left out: drawing, the menu, and what engine/ replaces.
 LEFT_OUT = (
@@ -40,7 +40,7 @@ LEFT_OUT = (
     "utils/splitgeometry.cpp",
 )
 
-#: Headers of upstream and of libraries that consist of one of our headers, or of nothing.
+#: Headers of upstream and of libraries that only include another one, mostly one of ours.
 REPLACED = {
     "std.h": [
         "boost/algorithm/string.hpp",
@@ -76,7 +76,7 @@ REPLACED = {
         "systems/graphics/objects/graphics_geometry.hpp",
         "systems/graphics/resources/texture.hpp",
     ],
-    "": ["onthepitch/proceduralpitch.hpp", "utils/splitgeometry.hpp"],
+    "base/geometry/trianglemeshutils.hpp": ["onthepitch/proceduralpitch.hpp", "utils/splitgeometry.hpp"],
 }
 
 #: Constants that two files define differently.
@@ -85,6 +85,8 @@ CONSTANTS = "bodyRotationSmoothingFactor|bodyRotationSmoothingMaxAngle|initialRe
 HUMANOID = "onthepitch/player/humanoid/humanoidbase.cpp"
 CHEATS = "onthepitch/player/humanoid/humanoid.cpp"
 EXTENSION = "AnimationExtension* Extension() { return extensions.begin()->second.get(); }\n"
+IMAGES = r"""\g<0>
+  if (state->Load()) for (auto& image : mentalImages) image.ballPredictions_mirrored = ball_mirror;"""
 MESHES = "  boost::intrusive_ptr < Resource<GeometryData> > fullbodyGeometryData ="
 
 COUNT = """
@@ -113,6 +115,9 @@ CHANGES = (
     ("defines.cpp", r"if \(index >= size\)", "if (index < -1 || index >= size)"),
     ("onthepitch/match.cpp", r" +state->process\(second_team\);", rf"\g<0> {TEAMS}"),
     ("onthepitch/team.cpp", r" +humanGamers\.resize\(size\);", r"  assert(size == int(humanGamers.size()));"),
+    # Mental images that a state adds are those of a game at rest; upstream mirrors them wrongly if teams are reversed.
+    ("onthepitch/match.cpp", r" +mentalImages\.resize\(size\);", IMAGES),
+    ("utils/animation.hpp", r" +state->process\(nodeName\);", r"\g<0> assert(nodeName < body_part_max);"),
     # All games share the animations, which do not change after they have been loaded.
     (
         "main.hpp",
@@ -192,13 +197,14 @@ def engine_library(build: Build) -> Path:
         write(folder / "data.bin", packed(upstream / "data"))
         write(folder / "data.cpp", DATA_SOURCE.format(path=folder / "data.bin").encode())
     stubs = HERE / "engine/stubs"
-    engine = merged(
-        build.folder / "gfootball/engine.cpp", [*sources, folder / "data.cpp", HERE / "engine/football.cpp"]
-    )
+    sources += [folder / "data.cpp", HERE / "engine/football.cpp"]
+    if build.profile == "release":
+        # One unit, in which small functions of other files are inlined. With sanitizers, it would take gigabytes.
+        sources = [merged(build.folder / "gfootball/engine.cpp", sources)]
     checked = [flag for flag in build.flags if flag.startswith(("-O", "-g", "-fsanitize"))]
     flags = [*FLAGS, *(["-O3"] if build.profile == "release" else checked), "-include", "std.h"]
     headers = [*(HERE / "engine").rglob("*.h"), folder / "data.bin"]
-    return static_library(build, "gfootball", [engine], [stubs, folder / "replaced", folder], flags, headers)
+    return static_library(build, "gfootball", sources, [stubs, folder / "replaced", folder], flags, headers)
 
 
 def copy_source(upstream: Path, target: Path) -> list[Path]:
@@ -212,7 +218,7 @@ def copy_source(upstream: Path, target: Path) -> list[Path]:
     for ours, names in REPLACED.items():
         for name in names:
             inside = "/" in name and not name.startswith("boost/")
-            write((target if inside else target / "replaced") / name, f'#include "{ours}"\n'.encode() if ours else b"")
+            write((target if inside else target / "replaced") / name, f'#include "{ours}"\n'.encode())
     return sources
 
 
