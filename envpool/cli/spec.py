@@ -96,15 +96,15 @@ def title(spec: EnvSpec) -> str:
 
 def parameters(spec: EnvSpec, width: int | None = None) -> str:
     """Return a table of the parameters with their values; the default is next to each value that differs from it."""
-    rows = []
+    rows, drawn = [], spec.config.randomize or {}
     for name, param in spec.param_spec.items():
         given, default = getattr(spec.config, name), value_text(param.default)
         value = default if given is None else value_text(given)
         if spec.definition.params[name].default is None and spec.definition.default_source:
             default += f" {spec.definition.default_source}"
         shown = default if given is None or value == value_text(param.default) else f"{value}  (default {default})"
-        if name in (spec.config.randomize or {}):
-            shown += f"  (drawn: {abbreviated(spec.config.randomize[name])})"
+        if name in drawn:
+            shown += f"  (drawn: {abbreviated(drawn[name])})"
         rows.append((name, str(param.dtype), str(param.shape), shown, param.bounds(), param.unit or "-", param.text))
     return table(("name", "dtype", "shape", "value", "allowed", "unit", "meaning"), rows, "lllllll", "  ", width)
 

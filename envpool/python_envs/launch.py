@@ -23,7 +23,7 @@ import cloudpickle
 from envpool._support.descriptors import high_pipe
 from envpool._support.memory_files import memory_file
 from envpool.python_envs.arena import Arena
-from envpool.python_envs.processes import parent_of_workers, process_of_child
+from envpool.python_envs.processes import PolledProcess, Process, parent_of_workers, process_of_child
 from envpool.python_envs.worker import Worker, end_strays, follow
 
 #: What a fresh interpreter runs: modules are found where the pool's process finds them.
@@ -59,6 +59,7 @@ class WorkerProcess:
     def __init__(self, arena: Arena, index: int, source: Any, method: str, is_successor: bool, server: Any = None):
         self._trace = memory_file("envpool-trace")
         self._server = server
+        self._process: Process | PolledProcess
         parent = os.getpid()
         try:
             if server is not None:
