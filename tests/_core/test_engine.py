@@ -64,6 +64,7 @@ def test_default_number_under_a_restricted_affinity():
     assert output_of(code) == "1\n"
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("offset", [0, 1, 5])
 def test_affinity(offset):
     with plugin.make(num_envs=8, num_threads=3, thread_affinity_offset=offset, cost_ns=50e3) as pool:
@@ -72,6 +73,7 @@ def test_affinity(offset):
     assert pinned == {f"envpool-{i}": {CPUS[(offset + i) % len(CPUS)]} for i in range(3)}
 
 
+@pytest.mark.linux
 def test_numa_nodes_divide_the_workers(monkeypatch):
     """The CPUs of this machine stand for the nodes; 20 workers make four groups, two for each node."""
     nodes = [[CPUS[0]], [CPUS[-1]]]

@@ -118,6 +118,8 @@ def test_processes_of_python_environments(method, tmp_path):
     assert run_without_streams(PYTHON_ENVS.replace("METHOD", method), tmp_path) == "low: []"
 
 
-@pytest.mark.parametrize("task", ["Pong-v5", "NetHackScore-v0", "Basic-v1"])
+@pytest.mark.parametrize(
+    "task", ["Pong-v5", *(pytest.param(task, marks=pytest.mark.linux) for task in ("NetHackScore-v0", "Basic-v1"))]
+)
 def test_native_environments(task, tmp_path):
     assert run_without_streams(NATIVE.replace("TASK", task), tmp_path) == "low: []"

@@ -156,6 +156,7 @@ def openmp_library(tmp_path_factory):
     return str(folder / "a.so")
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("variable", ["OMP_PROC_BIND=true", "OMP_PROC_BIND=close", "OMP_PLACES=cores"])
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_workers_do_not_inherit_the_binding_of_openmp(openmp_library, variable, order):
@@ -183,6 +184,7 @@ def test_a_mask_that_the_user_sets_counts():
     assert done.stdout.split()[:3] == ["1", "1", "1"]
 
 
+@pytest.mark.linux
 def test_more_cpus_than_a_cpu_set_has_room_for(monkeypatch):
     """Ids from 1,024 on are handed to the kernel; the ids that this machine lacks change nothing."""
     here = os.sched_getaffinity(0)
