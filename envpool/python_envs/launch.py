@@ -57,6 +57,7 @@ class WorkerProcess:
     """
 
     def __init__(self, arena: Arena, index: int, source: Any, method: str, is_successor: bool, server: Any = None):
+        self._process: Process | PolledProcess
         self._trace = memory_file("envpool-trace")
         self._server = server
         self._process: Process | PolledProcess
