@@ -66,7 +66,7 @@ cdef int64_t choose(ep_pcg64* g, const real* logits, int64_t n, double* weights,
 
     Takes one draw. Returns -1 if the logits are no distribution. Overwrites weights (n).
     """
-    cdef double highest = -INFINITY, total = 0, moment = 0, distance, aim, below = 0
+    cdef double highest = -INFINITY, total = 0, moment = 0, distance, aim, below = 0, log_total
     cdef int64_t k, last = 0
     for k in range(n):
         if logits[k] > highest:
@@ -86,8 +86,9 @@ cdef int64_t choose(ep_pcg64* g, const real* logits, int64_t n, double* weights,
         if aim < below:
             last = k
             break
-    log_prob[0] += (logits[last] - highest) - log(total)
-    entropy[0] += log(total) - moment / total
+    log_total = log(total)
+    log_prob[0] += (logits[last] - highest) - log_total
+    entropy[0] += log_total - moment / total
     return last
 
 
@@ -147,8 +148,6 @@ cdef class Draws:
     words : numpy.ndarray
         The seed, uint32 (n,) with n >= 1; see ``ep_pcg64_seed_words``.
     """
-
-    cdef ep_pcg64 g
 
     def __init__(self, cnp.ndarray words):
         ep_pcg64_seed_words(&self.g, <const uint32_t*>data_of(words), words.shape[0])
@@ -263,6 +262,24 @@ cdef class Draws:
             bad = fill_normals(&self.g, <const double*>data_of(mean), <const double*>data_of(log_std), stride, rows,
                                items, std, <double*>data_of(actions), <double*>data_of(log_probs),
                                <double*>data_of(entropies))
+        if bad >= 0:
+            self.g = before
+        return bad
+
+    cdef int64_t choose_rows(self, const float* logits, int64_t rows, int64_t n, double* weights, int64_t* actions,
+                             float* log_probs, float* entropies) noexcept:
+        """Does what choices() does for one distribution a row, logits (rows, n). Overwrites weights (n)."""
+        cdef ep_pcg64 before = self.g
+        cdef int64_t bad = fill_choices(&self.g, logits, rows, &n, 1, weights, actions, log_probs, entropies)
+        if bad >= 0:
+            self.g = before
+        return bad
+
+    cdef int64_t normal_rows(self, const float* mean, const float* log_std, int64_t rows, int64_t items, double* std,
+                             float* actions, float* log_probs, float* entropies) noexcept:
+        """Does what normals() does for a log_std (items) that all rows share. Overwrites std (items)."""
+        cdef ep_pcg64 before = self.g
+        cdef int64_t bad = fill_normals(&self.g, mean, log_std, 0, rows, items, std, actions, log_probs, entropies)
         if bad >= 0:
             self.g = before
         return bad
