@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from envpool.rollout.advantages import Advantages, VTrace, gae, lambda_returns, nstep_returns, vtrace
     from envpool.rollout.data import RolloutData
     from envpool.rollout.minibatches import Sequences, sequences, shuffled, whole_envs
+    from envpool.rollout.mlp import MLP
     from envpool.rollout.progress import Progress
     from envpool.rollout.replay import ReplayBuffer, Transitions
     from envpool.rollout.rollout import Rollout
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 #: Module of each public name.
 _LAZY = {
+    "MLP": "envpool.rollout.mlp",
     "Advantages": "envpool.rollout.advantages",
     "Progress": "envpool.rollout.progress",
     "ReplayBuffer": "envpool.rollout.replay",
@@ -36,6 +38,7 @@ _LAZY = {
     "whole_envs": "envpool.rollout.minibatches",
 }
 __all__ = [
+    "MLP",
     "Advantages",
     "Progress",
     "ReplayBuffer",

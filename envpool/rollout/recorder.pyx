@@ -37,6 +37,7 @@ from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP, REFUSED
 from envpool.rollout.frames cimport FrameStore
 from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, Track, row_of, slot_of
+from envpool.rollout.networks cimport Answers, Policy
 
 from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
 
@@ -134,6 +135,7 @@ cdef class Recorder(SendPart):
     cdef readonly RolloutLayout layout
     cdef ResultTemplate reset_template      # these return (result, arrays): the form of the API style, and a tuple
     cdef ResultTemplate step_template
+    cdef ResultTemplate bare_template       # of steps whose results nobody sees
     cdef object add_errors                  # of the API style, or None
     cdef tuple extra_names
     cdef object spread
@@ -154,7 +156,7 @@ cdef class Recorder(SendPart):
     cdef int64_t longest                    # largest entry of `lengths`
     cdef int64_t in_flight                  # envs that were sent and not received
     cdef int64_t known                      # actions and resets that the pool had been sent after the last call
-    cdef readonly object received           # async: env ids of the last batch, int32; None before the first one
+    cdef readonly object received           # async: env ids of the last batch, int32; None: of all envs, in order
     cdef set failed                         # ids of envs in flight whose step failed
     # Of the send that is being made.
     cdef tuple values                       # the extras
@@ -221,6 +223,7 @@ cdef class Recorder(SendPart):
         self.add_errors = pool.step_template.add_errors
         self.reset_template = with_arrays(pool.reset_template, store, pool.batches.view, self.note_errors)
         self.step_template = with_arrays(pool.step_template, store, pool.batches.view, self.note_errors)
+        self.bare_template = ResultTemplate(((), store.names), store.names, self.note_failed)
         self.memories, self.failed = [self.layout.new_memory() for _ in range(2 * pins)], set()
         self.words = np.zeros(18 * n, np.uint8)
         self.lengths = <int64_t*>cnp.PyArray_DATA(self.words)
@@ -522,10 +525,13 @@ cdef class Recorder(SendPart):
 
     def note_errors(self, pair, dict errors, count):
         """Add the texts of failed envs to a result, and note the envs."""
-        result, arrays = pair
-        self.failed.update(int(arrays[self.env_id][row]) for row in errors)
+        self.note_failed(pair, errors, count)
         if self.add_errors is not None:
-            self.add_errors(result, errors, count)
+            self.add_errors(pair[0], errors, count)
+
+    def note_failed(self, pair, dict errors, count):
+        """Note the failed envs of a result."""
+        self.failed.update(int(pair[1][self.env_id][row]) for row in errors)
 
     cdef object receive_now(self, ResultTemplate template):
         """Receives the next batch, records it, and returns it in the form of the API style."""
@@ -813,6 +819,10 @@ cdef class Recorder(SendPart):
         EnvStepError, EnvTimeoutError
             As for ``recv`` of the pool; the next call returns the batch.
         """
+        return self.receive_step(self.step_template)
+
+    cdef object receive_step(self, ResultTemplate template):
+        """Waits for the next batch of steps; see recv()."""
         cdef int visit = self.enter_pool(RECEIVING, b"recv")
         try:
             self.check_begun()
@@ -823,9 +833,104 @@ cdef class Recorder(SendPart):
             if self.is_finished:
                 self.begin_next()
             self.check_has_room()
-            return self.receive_now(self.step_template)
+            return self.receive_now(template)
         finally:
             self.leave_pool(visit)
+
+    def collect_with(self, Policy policy, str name, shape, bint acts_first):
+        """Do steps with the actions of a policy until the rollout is full; see ``Rollout.collect``.
+
+        Parameters
+        ----------
+        policy : Policy
+            The policy.
+        name : str
+            Name of the array of observations, of float32, float64, uint8 or bool, with an element for each input of the
+            policy.
+        shape : tuple of int
+            Shape of an action.
+        acts_first : bool
+            Async pools: whether the envs that were received last have to be sent actions.
+
+        Returns
+        -------
+        result : tuple or TimeStep or None
+            Sync pools: the result of the last step, or None if no step was necessary.
+        extras : dict
+            Sync pools: what the policy adds to the last observations.
+        """
+        cdef Answers answers = None
+        cdef ResultTemplate template = self.bare_template
+        cdef tuple values = None
+        cdef int visit, obs = self.layout.find(name)
+        cdef bint copies = False        # the extras are converted in each step
+        result, extras = None, {}
+        if self.in_flight and self.is_sync:
+            result = self.recv()
+        while True:
+            if acts_first or self.is_sync:
+                self.check_begun()
+                received = None if self.is_sync else self.received
+                n = self.num_envs if received is None else len(received)
+                if answers is None or answers.capacity != n:
+                    answers, values = Answers(policy, n), None
+                    actions = (<object>answers.actions).reshape(n, *shape)
+                    extras = {"log_prob": answers.log_probs}
+                    if policy.critic is not None:
+                        extras["value"] = answers.values
+                self.read_observations(obs, received, answers)
+                answers.answer()
+            if self.is_sync and self.is_full:
+                return result, extras
+            if values is None and extras:
+                values = self.as_extras(extras, True)
+                copies = {id(value) for value in values} != {id(value) for value in extras.values()}
+            if self.is_sync:
+                visit = self.enter_pool(WAITING, b"collect")
+                try:
+                    self.check_has_room()
+                    if self.num_slots == (1 if self.is_finished else self.longest + 1):
+                        template = self.step_template
+                    self.send_now(actions, None, values, visit, RECEIVING)
+                    result = self.receive_now(template)
+                finally:
+                    self.leave_pool(visit)
+            else:
+                if acts_first:
+                    visit = self.enter_pool(NOTHING_ELSE, b"collect")
+                    try:
+                        self.send_now(actions, received, values, visit, NOTHING_ELSE)
+                    finally:
+                        self.leave_pool(visit)
+                if self.is_full:
+                    return None, {}
+                self.receive_step(template)
+                acts_first = True
+            if copies:
+                values = None
+
+    cdef int read_observations(self, int k, object env_ids, Answers answers) except -1:
+        """Passes the observations of envs, which array k has, on to a policy. None: all envs, in order."""
+        cdef const int32_t* ids = NULL
+        cdef const char* source
+        cdef float* to
+        cdef int64_t i, j, id, items = answers.policy.actor.inputs, size = self.layout.tracks[k].row_bytes // items
+        if env_ids is not None:
+            ids = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>env_ids)
+        for i in range(answers.capacity):
+            id = i if ids == NULL else ids[i]
+            if not 0 <= id < self.num_envs:     # `received` can be written to
+                raise EnvIdError(f"received[{i}] must be the id of an env, got {id}")
+            source, to = row(self, k, self.lengths[id], id), answers.row(i)
+            if size == sizeof(float):
+                memcpy(to, source, items * sizeof(float))
+            elif size == sizeof(double):
+                for j in range(items):
+                    to[j] = <float>(<const double*>source)[j]
+            else:
+                for j in range(items):
+                    to[j] = (<const uint8_t*>source)[j]
+        return 0
 
     cdef void start_over(self, RolloutMemory memory) noexcept:
         """Begins a rollout without observations. What was recorded since the last finish() is dropped."""
@@ -933,6 +1038,7 @@ cdef class Recorder(SendPart):
                     "first"
                 )
             self.start_over(memory)
+            self.received = None
             for i in range(self.num_envs if stacks is not None else 0):
                 data = <const char*>cnp.PyArray_DATA(stacks)
                 self.frames.store(memory, 0, i, data + i * self.frames.stacks.row_bytes)

@@ -15,6 +15,7 @@ from envpool.pools.opponents.pool import OpponentsPool
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles.texts import Texts
 from envpool.rollout.data import RolloutData
+from envpool.rollout.mlp import MLP
 from envpool.rollout.places import Places
 from envpool.rollout.recorder import Recorder
 from envpool.tasks.players import refuse_players
@@ -192,7 +193,7 @@ class Rollout(Recorder):
         self.begin_with(arrays if first is None else arrays | {"rollout:first": np.asarray(first, np.bool_)})
 
     def collect(
-        self, act: Callable[[Any], tuple[Any, Mapping[str, Any]]], result: Any = None
+        self, act: Callable[[Any], tuple[Any, Mapping[str, Any]]] | MLP, result: Any = None
     ) -> tuple[RolloutData, Any]:
         """Fill the rollout and return its arrays.
 
@@ -200,14 +201,17 @@ class Rollout(Recorder):
         num_envs this is double buffering. All environments are in flight when the method returns, so they are
         simulated while the learner works, too.
 
+        With an `MLP`, the whole loop runs in native code.
+
         Parameters
         ----------
-        act : callable
+        act : callable or MLP
             ``act(result) -> (action, extras)``: the policy. It gets a result of ``reset`` or ``step`` and returns one
             action for each of its rows, and the extras as a dict. A sync pool calls it once more for the last
             observations, of which the rollout keeps the extras only.
-        result : tuple or TimeStep
-            The result of ``reset``; after that, what this method returned.
+        result : tuple or TimeStep, optional
+            The result of ``reset``; after that, what this method returned. An `MLP` in a sync pool does without. After
+            an exception that has left a step in flight, leave it out: the step is received first.
 
         Returns
         -------
@@ -219,12 +223,17 @@ class Rollout(Recorder):
         Raises
         ------
         ConfigError
-            The auto-reset mode is "disabled", in which the caller resets environments; or a sync pool got no result.
+            The auto-reset mode is "disabled", in which the caller resets environments; a sync pool got no result; or
+            the task is not one that an `MLP` can play.
         PoolStateError, EnvStepError, ...
-            As for `step`. The steps so far are recorded.
+            As for `step`. The steps so far are recorded, and the next call continues the rollout.
         """
         if self.pool.spec.config.autoreset_mode == "disabled":
             raise ConfigError("collect() needs a pool that resets its environments: not autoreset_mode='disabled'")
+        if isinstance(act, MLP):
+            name, shape = act.fit(self.pool, self._depth > 0)
+            last, last_extras = self.collect_with(act.policy, name, shape, result is not None)
+            return self.finish(**last_extras), result if last is None and not self.pool.is_async else last
         if self.pool.is_async:
             while True:
                 if result is not None:
@@ -233,9 +242,11 @@ class Rollout(Recorder):
                 if self.is_full:
                     return self.finish(), None
                 result = self.recv()
+        if result is None and self.num_in_flight:
+            result = self.recv()
         if result is None:
             raise ConfigError("collect() of a sync pool needs the last result: pass that of reset() or collect()")
-        for _ in range(self.num_steps):
+        while not self.is_full:
             action, extras = act(result)
             result = self.step(action, **extras)
         return self.finish(**act(result)[1]), result

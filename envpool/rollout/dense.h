@@ -1,0 +1,156 @@
+/* Multilayer perceptrons in float32: the forward pass of networks.pyx.
+ *
+ * Each output is the bias plus the products in the order of the inputs, and no operations are fused, so that every vector
+ * width gives the same bits, see simd.h. So does the number of rows that are computed together. */
+#ifndef ENVPOOL_ROLLOUT_DENSE_H
+#define ENVPOOL_ROLLOUT_DENSE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "envpool/simd.h"
+
+enum {
+  EP_PANEL = 16, /* outputs whose weights lie together */
+  EP_ROWS = 8,   /* the numbers of rows in memory are multiples of it */
+  EP_TILE = 32   /* rows that pass through all layers together, so that they stay in the first cache */
+};
+
+typedef enum ep_activation { EP_LINEAR, EP_TANH, EP_RELU, EP_ELU } ep_activation;
+
+struct ep_dense {
+  int64_t inputs, outputs;
+  int64_t panels;       /* EP_PANEL outputs each; the last one may be partly unused */
+  const float *weights; /* (panels x inputs x EP_PANEL), 0 where unused */
+  const float *bias;    /* (panels x EP_PANEL), 0 where unused */
+  ep_activation activation;
+  float alpha; /* EP_ELU */
+};
+typedef struct ep_dense ep_dense;
+
+/* EP_MULTIPLY(name, lanes, rows, vectors) defines a function that computes `rows` rows of `vectors` times `lanes` outputs,
+ * whose sums fit into the vector registers. */
+#define EP_MULTIPLY(name, lanes, rows, vectors)                                                                      \
+  static inline __attribute__((always_inline)) void name(const float *w, const float *bias, int64_t inputs,          \
+                                                         const float *x, int64_t x_stride, float *y,                 \
+                                                         int64_t y_stride) {                                         \
+    typedef float lanes_t __attribute__((vector_size(4 * (lanes))));                                                 \
+    lanes_t sum[rows][vectors], column[vectors];                                                                     \
+    for (int v = 0; v < (vectors); v++) {                                                                            \
+      memcpy(&column[v], bias + v * (lanes), sizeof(lanes_t));                                                       \
+      for (int r = 0; r < (rows); r++) sum[r][v] = column[v];                                                        \
+    }                                                                                                                \
+    for (int64_t k = 0; k < inputs; k++) {                                                                           \
+      for (int v = 0; v < (vectors); v++) memcpy(&column[v], w + k * EP_PANEL + v * (lanes), sizeof(lanes_t));       \
+      for (int r = 0; r < (rows); r++) {                                                                             \
+        for (int v = 0; v < (vectors); v++) sum[r][v] += x[r * x_stride + k] * column[v];                            \
+      }                                                                                                              \
+    }                                                                                                                \
+    for (int r = 0; r < (rows); r++) {                                                                               \
+      for (int v = 0; v < (vectors); v++) memcpy(y + r * y_stride + v * (lanes), &sum[r][v], sizeof(lanes_t));       \
+    }                                                                                                                \
+  }
+
+EP_MULTIPLY(ep_multiply_8x16, 16, 8, 1)
+EP_MULTIPLY(ep_multiply_4x16, 8, 4, 2)
+EP_MULTIPLY(ep_multiply_4x8, 8, 4, 1)
+#undef EP_MULTIPLY
+
+/* Without this option, selections become branches; see recursions.h. */
+#pragma GCC push_options
+#pragma GCC optimize("no-trapping-math")
+
+/* exp(x) - 1 for x <= 0, to two units in the last place: 2**n * (exp(r) - 1) + (2**n - 1), where x = n * log(2) + r and
+ * |r| <= log(2) / 2. */
+static inline __attribute__((always_inline)) float ep_expm1(float x) {
+  const float round = 12582912; /* 1.5 * 2**23: the sum with it has the nearest integer in its lowest bits */
+  const float bounded = x < -30 ? -30 : x, shifted = bounded * 1.44269504f + round, n = shifted - round;
+  const float r = (bounded - n * 0.693145752f) - n * 1.42860677e-06f; /* the first product is exact */
+  const float series =
+      (((((1 / 5040.0f) * r + 1 / 720.0f) * r + 1 / 120.0f) * r + 1 / 24.0f) * r + 1 / 6.0f) * r + 0.5f;
+  const float fraction = r + (r * r) * series;
+  uint32_t bits;
+  float power;
+  memcpy(&bits, &shifted, sizeof(bits));
+  bits = (bits << 23) + 0x3f800000u;
+  memcpy(&power, &bits, sizeof(bits));
+  return power * fraction + (power - 1);
+}
+
+/* Writes the outputs of a layer (rows x panels x EP_PANEL); is_wide: with vectors of 64 bytes. */
+static inline __attribute__((always_inline)) void ep_layer(const ep_dense *d, const float *x, int64_t x_stride,
+                                                           int64_t rows, float *y, const int is_wide) {
+  const int64_t y_stride = d->panels * EP_PANEL, n = rows * y_stride;
+  const float alpha = d->alpha;
+  for (int64_t p = 0; p < d->panels; p++) {
+    const float *w = d->weights + p * d->inputs * EP_PANEL, *bias = d->bias + p * EP_PANEL;
+    float *to = y + p * EP_PANEL;
+    const int is_half = d->outputs - p * EP_PANEL <= EP_PANEL / 2;
+    for (int64_t r = 0; r < rows; r += is_wide ? 8 : 4) {
+      const float *from = x + r * x_stride;
+      if (is_wide) ep_multiply_8x16(w, bias, d->inputs, from, x_stride, to + r * y_stride, y_stride);
+      else if (is_half) ep_multiply_4x8(w, bias, d->inputs, from, x_stride, to + r * y_stride, y_stride);
+      else ep_multiply_4x16(w, bias, d->inputs, from, x_stride, to + r * y_stride, y_stride);
+    }
+  }
+  if (d->activation == EP_TANH) {
+    for (int64_t i = 0; i < n; i++) {
+      const float e = ep_expm1(y[i] < 0 ? 2 * y[i] : -2 * y[i]), size = -e / (2 + e);
+      y[i] = y[i] < 0 ? -size : size;
+    }
+  } else if (d->activation == EP_RELU) {
+    for (int64_t i = 0; i < n; i++) y[i] = y[i] < 0 ? 0 : y[i]; /* NaN stays */
+  } else if (d->activation == EP_ELU) {
+    for (int64_t i = 0; i < n; i++) {
+      const float below = alpha * ep_expm1(y[i] > 0 ? 0 : y[i]);
+      y[i] = y[i] > 0 ? y[i] : below;
+    }
+  }
+}
+
+ENVPOOL_SIMD static void ep_layer_narrow(const ep_dense *d, const float *x, int64_t x_stride, int64_t rows, float *y) {
+  ep_layer(d, x, x_stride, rows, y, 0);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx512f"))) static void ep_layer_wide(const ep_dense *d, const float *x, int64_t x_stride,
+                                                             int64_t rows, float *y) {
+  ep_layer(d, x, x_stride, rows, y, 1);
+}
+#endif
+
+static inline void ep_layer_of_this_cpu(const ep_dense *d, const float *x, int64_t x_stride, int64_t rows, float *y) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (__builtin_cpu_supports("avx512f")) {
+    ep_layer_wide(d, x, x_stride, rows, y);
+    return;
+  }
+#endif
+  ep_layer_narrow(d, x, x_stride, rows, y);
+}
+#pragma GCC pop_options
+
+/* Computes the outputs (rows x outputs of the last layer) of inputs (rows x inputs), whose memory has rows up to the next
+ * multiple of EP_ROWS. `scratch` has room for two tiles of the widest layer, panels included. */
+static inline void ep_forward(const ep_dense *layers, int count, const float *x, int64_t rows, float *out,
+                              float *scratch, int64_t width) {
+  const ep_dense *last = &layers[count - 1];
+  for (int64_t first = 0; first < rows; first += EP_TILE) {
+    const int64_t left = rows - first, own = left < EP_TILE ? left : EP_TILE;
+    const int64_t computed = (own + EP_ROWS - 1) / EP_ROWS * EP_ROWS;
+    const float *from = x + first * layers[0].inputs;
+    int64_t stride = layers[0].inputs;
+    for (int k = 0; k < count; k++) {
+      const ep_dense *d = &layers[k];
+      float *to = scratch + (k % 2) * EP_TILE * width;
+      ep_layer_of_this_cpu(d, from, stride, computed, to);
+      from = to;
+      stride = d->panels * EP_PANEL;
+    }
+    for (int64_t r = 0; r < own; r++)
+      memcpy(out + (first + r) * last->outputs, from + r * stride, last->outputs * sizeof(float));
+  }
+}
+
+#endif /* ENVPOOL_ROLLOUT_DENSE_H */
