@@ -4,11 +4,10 @@
 
 All ways collect rollouts of the same pool, which has one thread, with the same networks: an actor and a critic with two
 hidden layers of 64 tanh units. They are measured one after the other in each turn. "torch" samples with torch's
-distributions, without checks of their arguments, and computes log-probabilities, as a policy after CleanRL does;
-"Sampler" runs the networks in torch and samples with envpool.rollout.Sampler; "MLP" is envpool.rollout.MLP. The last
-column is a step of the pool without a policy, with actions that are given. Times are CPU time per step of all
-environments, in microseconds: medians over the turns. Ratios are medians of the ratios of the turns. torch runs on one
-thread.
+distributions and computes log-probabilities and entropies, as the scripts of CleanRL do; "Sampler" runs the networks in
+torch and samples with envpool.rollout.Sampler; "MLP" is envpool.rollout.MLP. The last column is a step of the pool
+without a policy, with actions that are given. Times are CPU time per step of all environments, in microseconds: medians
+over the turns. Ratios are medians of the ratios of the turns. torch runs on one thread.
 """
 
 import argparse
@@ -62,22 +61,24 @@ class Policies:
         self.mlp = MLP((self.actor, self.critic), log_std=self.log_std, rng=0)
 
     @torch.no_grad()
-    def torch(self, result):
+    def with_torch(self, result):
         """Act with torch alone."""
         x = torch.from_numpy(result[0]).float()
         outputs, value = self.actor(x), self.critic(x).squeeze(1)
         if self.is_discrete:
-            distribution = Categorical(logits=outputs, validate_args=False)
+            distribution = Categorical(logits=outputs)
             action = distribution.sample()
             log_prob = distribution.log_prob(action)
+            distribution.entropy()
         else:
-            distribution = Normal(outputs, self.log_std.exp(), validate_args=False)
+            distribution = Normal(outputs, self.log_std.expand_as(outputs).exp())
             action = distribution.sample()
             log_prob = distribution.log_prob(action).sum(1)
+            distribution.entropy().sum(1)
         return action.numpy(), {"log_prob": log_prob.numpy(), "value": value.numpy()}
 
     @torch.no_grad()
-    def sampled(self, result):
+    def with_sampler(self, result):
         """Act with the networks in torch, and with a Sampler."""
         x = torch.from_numpy(result[0]).float()
         outputs, value = self.actor(x).numpy(), self.critic(x).squeeze(1).numpy()
@@ -111,7 +112,7 @@ def measure(task, num_envs, steps, turns):
         for _ in range(steps):
             pool.step(actions)
 
-    ways = {"torch": policies.torch, "Sampler": policies.sampled, "MLP": policies.mlp}
+    ways = {"torch": policies.with_torch, "Sampler": policies.with_sampler, "MLP": policies.mlp}
     calls = {name: lambda act=act: collect(act) for name, act in ways.items()}
     counts = {name: max(int(SECONDS * 1e6 / cpu_time(call, 2)), 1) for name, call in calls.items()}
     rows = {name: [cpu_time(calls[name], counts[name]) / steps] for name in calls}
