@@ -228,8 +228,8 @@ def in_shape(where: str, param: Param, value: Any, is_value: bool = False) -> np
         allowed = f"numbers or arrays of the shape {param.shape}" if param.shape else "numbers"
         raise ConfigError(f"{where} must have {allowed}, got the shape {array.shape}")
     if is_value:
-        checked: npt.NDArray[Any] = check_value(where, param, np.broadcast_to(array, param.shape), 1)[0]
-        return checked
+        rows = check_value(where, param, np.broadcast_to(array, param.shape), 1)
+        return rows.reshape(param.shape)
     if not np.isfinite(array).all():
         raise ConfigError(f"{where} must have finite numbers, got {shown(value)}")
     return np.array(np.broadcast_to(array, param.shape), np.float64)
