@@ -133,6 +133,12 @@ def test_parameters_are_shown_with_their_defaults(capsys):
     assert "parameters" not in capsys.readouterr().out
 
 
+def test_distributions_are_shown_with_the_parameters(capsys):
+    main(["spec", "CartPole-v1", "--option", "randomize={'length': ('uniform', 1, 2)}"])
+    out = capsys.readouterr().out
+    assert "0.5  (drawn: ('uniform', 1, 2))" in out and out.count("drawn: ") == 1
+
+
 @pytest.mark.parametrize("task", ["Pendulum-v1", "FrozenLake-v1", "phys2d/CartPole-v0"])
 def test_other_tasks(task, capsys):
     assert main(["spec", task]) == 0
