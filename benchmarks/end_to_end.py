@@ -7,7 +7,7 @@ thread of torch. Each has a process of its own. In each round, all of them run o
 at least the given CPU time; an iteration is a rollout with its updates. The table shows medians over the rounds:
 environment steps per CPU-second of all threads, and the ratios within a round. Afterwards each loop runs again with
 timers around the steps of the environments, the choice of actions, and the gradient steps; the rest is glue: copies,
-advantages, replay memory, statistics.
+advantages, replay memory, statistics. If `envpool.rollout.MLP` runs the rollouts, the environment includes the policy.
 
 Ours are the loops of examples/ppo.py and examples/dqn.py (--vanilla); the others are in usual_loops.py. Of each loop,
 only what every one of them does is measured: nothing is logged. All networks compute in float32, although
@@ -24,14 +24,18 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import envpool
+import envpool.rollout
 from envpool.cli.bench.machine import describe_machine
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Name and loop of each contender, by algorithm: a function of this file or of usual_loops.py.
 CONTENDERS = {
-    "PPO": {"envpool": "our_ppo", "CleanRL": "cleanrl_ppo", "SB3": "sb3_ppo"},
+    "PPO": {"envpool": "our_ppo", "with MLP": "our_ppo_with_mlp", "CleanRL": "cleanrl_ppo", "SB3": "sb3_ppo"},
     "DQN": {"envpool": "our_dqn", "CleanRL": "cleanrl_dqn", "SB3": "sb3_dqn"},
 }
+#: Those of them that are ours.
+OURS = ("envpool", "with MLP")
 PARTS = ("environment", "policy", "learner")
 
 
@@ -89,9 +93,15 @@ CELLS = {
 # ---- our loops -------------------------------------------------------------------------------------------------------
 
 
-def our_ppo(cell, timed):
-    """PPO of examples/ppo.py."""
-    import numpy as np
+def contenders_of(cell):
+    """Return the functions of the loops of a cell by name; an MLP has no convolutions."""
+    is_image = cell.task == "Pong-v5"
+    has_mlp = hasattr(envpool.rollout, "MLP") and not is_image
+    return {who: name for who, name in CONTENDERS[cell.algorithm].items() if who != "with MLP" or has_mlp}
+
+
+def begin_ppo(cell):
+    """Return the options, the pool, the networks and the optimizer of examples/ppo.py."""
     import ppo
     import torch
 
@@ -100,13 +110,19 @@ def our_ppo(cell, timed):
     names += ("gae_lambda", "clip", "entropy_coef", "value_coef", "max_grad_norm")
     args = ppo.Args(**{name: getattr(cell, name) for name in names}, env_threads=1)
     env, agent = ppo.begin(args)
-    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5, fused=True)
+    return args, env, agent, torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5, fused=True)
+
+
+def our_ppo(cell, timed):
+    """PPO of examples/ppo.py."""
+    import ppo
+
+    args, env, agent, optimizer = begin_ppo(cell)
     data, returns = ppo.Rollout(args, env, agent), ppo.Returns()
     data.steps.step = timed("environment", data.steps.step)
     data.act, data.take = timed("policy", data.act), timed("policy", data.take)  # the latter computes all values
     update = timed("learner", ppo.update)
     obs, _ = data.steps.reset()
-    assert np.isfinite(obs).all()
     while True:
         obs = data.collect(args, returns, obs, 0)
         data.estimate_advantages(args.gamma, args.gae_lambda)
@@ -114,11 +130,41 @@ def our_ppo(cell, timed):
         yield args.num_steps * args.num_envs
 
 
+def our_ppo_with_mlp(cell, timed):
+    """PPO of examples/ppo.py, whose rollouts `envpool.rollout.MLP` runs in native code, the policy included."""
+    import numpy as np
+    import ppo
+    import torch
+
+    args, env, agent, optimizer = begin_ppo(cell)
+
+    def weights():
+        found = {name: x for name, x in agent.state_dict().items() if name.startswith(("actor.", "critic."))}
+        return found, {} if agent.is_discrete else {"log_std": agent.log_std.detach()}
+
+    networks, more = weights()
+    policy = envpool.rollout.MLP(networks, activation="tanh", rng=args.seed, **more)
+    rollout, returns = envpool.Rollout(env, args.num_steps, policy.extras), []
+    collect, update = timed("environment", rollout.collect), timed("learner", ppo.update)
+    result = rollout.reset()
+    while True:
+        data, result = collect(policy, result)
+        returns.extend(data.array("episode:r")[data.done])
+        ends = data.terminated, data.truncated
+        factors = {"gamma": args.gamma, "lam": args.gae_lambda, "mask": data.valid}
+        advantages = envpool.rollout.gae(data.reward, data.value, data.last("value"), *ends, **factors).advantages
+        actions = data.action.astype(np.int64 if agent.is_discrete else np.float32)
+        arrays = actions, data.log_prob, advantages, data.value
+        columns, valid = [agent.prepare(data.obs, dims=2), *map(torch.from_numpy, arrays)], torch.from_numpy(data.valid)
+        update(args, agent, optimizer, [x[valid] for x in columns])
+        networks, more = weights()
+        policy.update(networks, **more)
+        yield args.num_steps * args.num_envs
+
+
 def our_dqn(cell, timed):
     """DQN of examples/dqn.py."""
     import dqn
-
-    import envpool
 
     args = dqn.Args(
         task=cell.task,
@@ -235,21 +281,21 @@ class Contender:
 def measure(name, rounds, seconds):
     """Return the figures of a cell."""
     cell = CELLS[name]
-    contenders = {who: Contender(name, who) for who in CONTENDERS[cell.algorithm]}
+    contenders = {who: Contender(name, who) for who in contenders_of(cell)}
     for contender in contenders.values():
         contender.ask("rate", 0)
     rates = [{who: one.ask("rate", seconds) for who, one in contenders.items()} for _ in range(rounds)]
     shares = {who: one.ask("shares", seconds) for who, one in contenders.items()}
     for contender in contenders.values():
         contender.close()
-    ours, *others = contenders
+    ours, others = ([who for who in contenders if (who in OURS) == is_own] for is_own in (True, False))
     return {
         "task": cell.task,
         "algorithm": cell.algorithm,
         "num_envs": cell.num_envs,
         "wanted": cell.wanted,
         "steps_per_cpu_second": {who: statistics.median(x[who] for x in rates) for who in contenders},
-        "ratios": {who: statistics.median(x[ours] / x[who] for x in rates) for who in others},
+        "ratios": {own: {who: statistics.median(x[own] / x[who] for x in rates) for who in others} for own in ours},
         "shares": shares,
     }
 
@@ -270,7 +316,8 @@ def main():
         row = measure(name, args.rounds, args.seconds)
         rows.append(row)
         for who, rate in row["steps_per_cpu_second"].items():
-            cells = [f"{row['ratios'][who]:.2f}, wanted {row['wanted']}" if who in row["ratios"] else ""]
+            ratios = [f"{found[who]:.2f} ({own})" for own, found in row["ratios"].items() if who in found]
+            cells = [", ".join(ratios) + (f", wanted {row['wanted']}" if ratios else "")]
             cells += [f"{share:.0%}" for share in row["shares"][who].values()]
             print(f"| {name} | {who} | {rate:,.0f} | {' | '.join(cells)} |", flush=True)
     if args.json:

@@ -217,13 +217,20 @@ def robotics(report: dict[str, Any]) -> str:
 
 def training(report: dict[str, Any]) -> str:
     """Return the table of whole training loops, without the sentence about the machine."""
-    others = list(report["rows"][0]["ratios"])
-    head = ("task, algorithm, environments", "envpool", *others, *(f"faster than {name} by" for name in others))
+    loops = list(report["rows"][0]["steps_per_cpu_second"])
+    others = list(report["rows"][0]["ratios"]["envpool"])
+
+    def faster(ratios: dict[str, dict[str, float]], name: str) -> str:
+        """Return the ratio of our loop to another one, and that of our loop with an MLP."""
+        cell = ratio(ratios["envpool"][name])
+        return f"{cell}; {ratio(ratios['with MLP'][name])} with MLP" if "with MLP" in ratios else cell
+
+    head = ("task, algorithm, environments", *loops, *(f"faster than {name} by" for name in others))
     rows = (
         [
             f"{row['task']}, {row['algorithm']}, {row['num_envs']}",
-            *(rate(value) for value in row["steps_per_cpu_second"].values()),
-            *(ratio(row["ratios"][name]) for name in others),
+            *(rate(row["steps_per_cpu_second"].get(name)) for name in loops),
+            *(faster(row["ratios"], name) for name in others),
         ]
         for row in report["rows"]
     )
