@@ -229,7 +229,10 @@ def training(report: dict[str, Any]) -> str:
     rows = (
         [
             f"{row['task']}, {row['algorithm']}, {row['num_envs']}",
-            *(rate(row["steps_per_cpu_second"].get(name)) for name in loops),
+            *(
+                f"{row['steps_per_cpu_second'][name]:,.0f}" if name in row["steps_per_cpu_second"] else ""
+                for name in loops
+            ),
             *(faster(row["ratios"], name) for name in others),
         ]
         for row in report["rows"]
