@@ -89,11 +89,14 @@ class Network(nn.Module):
         else:
             layers = [nn.Flatten(), nn.Linear(int(np.prod(space.shape)), hidden), nn.ReLU()]
             layers += [nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, self.num_actions)]
-        self.layers = nn.Sequential(*layers)
+        # Convolutions are faster if the channels are last in memory.
+        self.layers = nn.Sequential(*layers).to(memory_format=torch.channels_last)
 
     def forward(self, obs):
         """Return the values (n, actions) of observations (n, ...)."""
-        return self.layers(obs.float() / 255 if self.is_image else obs.float())
+        if self.is_image:
+            obs = obs.to(torch.float32, memory_format=torch.channels_last) / 255
+        return self.layers(obs.float())
 
 
 class Learner:

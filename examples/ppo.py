@@ -107,7 +107,7 @@ class Agent(nn.Module):
             height, width, channels = obs_space.shape
             self.has_channels_last = channels < height
             shape = (channels, height, width) if self.has_channels_last else obs_space.shape
-            self.features = convolutions(shape, hidden)
+            self.features = convolutions(shape, hidden).to(memory_format=torch.channels_last)
             self.actor, self.critic = head(hidden, outputs, 0.01), head(hidden, 1, 1.0)
         else:
             inputs = sum(int(np.prod(x.shape)) for x in parts)
@@ -140,10 +140,11 @@ class Agent(nn.Module):
             return inputs
         if self.has_channels_last:
             inputs = inputs.movedim(-1, -3)
-        # The precision of bfloat16 is sufficient for the features.
+        # The precision of bfloat16 is sufficient for the features. Convolutions are faster with the channels last.
         is_fast = is_bfloat16_fast(self.device.type)
+        inputs = inputs.to(torch.bfloat16 if is_fast else torch.float32, memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=is_fast):
-            return self.features(inputs.to(torch.bfloat16 if is_fast else torch.float32) / 255).float()
+            return self.features(inputs / 255).float()
 
     def value(self, features):
         """Return the expected discounted returns (...) for features (..., size)."""
