@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool._core.definition import LEGAL_ACTION_MASK
 from envpool.adapters import needs
 from envpool.adapters.pools import open_pool
 from envpool.config.spaces import ArraySpec, nested
@@ -61,6 +62,10 @@ class PlayersEnv(EnvBase):
     ``done``, ``terminated`` and ``truncated``. The same flags at the root are those of the environments; torchrl resets
     environments by them. ``mask`` says which players act in the next step. A player that is not present has zeros, and
     is done and terminated. Arrays of whole environments are at the root.
+
+    In a turn-based task, ``mask`` is True for the player who moves next. Each group has ``action_mask``: the legal
+    moves of this player, if the task says them, and all moves for the others, whose actions are ignored. The action
+    specs draw legal moves.
     """
 
     def __init__(self, pool: Any, *, device: Any = "cpu", **options: Any):
@@ -69,6 +74,8 @@ class PlayersEnv(EnvBase):
         self.pool = made
         self.group_map = {g.name: [f"{g.name}_{k}" for k in range(len(g.players))] for g in made.spec.groups}
         self._seed: int | None = None  # of the next reset of all environments
+        self._players = {g.name: g.players for g in made.spec.groups}
+        self._legal: dict[str, torch.Tensor] = {}
         self._make_specs()
         self._zero = self.observation_spec.zero()
         self.is_closed = False
@@ -85,8 +92,10 @@ class PlayersEnv(EnvBase):
             raise ConfigError(
                 f"players must be 'dict' for torchrl, got {pool.config['players']!r}: make the pool with players='dict'"
             )
+        if pool.spec.config.observe == "current":
+            raise ConfigError("observe must be 'all' for torchrl, got 'current': leave it out")
         for field in pool.spec.action_fields:
-            if not has_players(field):
+            if not has_players(field) and not pool.spec.is_turn_based:
                 raise ConfigError(
                     f"torchrl needs actions of players, and {field.name} of {name} is an action of the whole "
                     "environment: use the pool of envpool.make"
@@ -96,7 +105,10 @@ class PlayersEnv(EnvBase):
     def _make_specs(self) -> None:
         """Declare what the tensordicts contain."""
         spec, batch = self.pool.spec, tuple(self.batch_size)
-        apart = NOT_OF_TASKS | entry_arrays(spec.entries, spec.num_players).keys()
+        self._has_turns = spec.is_turn_based
+        self._num_moves = legal_moves(spec)
+        apart = NOT_OF_TASKS | ({LEGAL_ACTION_MASK} if self._num_moves else set())
+        apart |= entry_arrays(spec.entries, spec.num_players).keys()
         arrays = {k: v for k, v in spec.state_array_spec.items() if k not in apart}
         of_players = {k: v for k, v in arrays.items() if v.shape[:1] == [-1]}
         shared = {k: v for k, v in arrays.items() if k not in of_players}
@@ -107,7 +119,10 @@ class PlayersEnv(EnvBase):
             own = {k: array_spec(v, group.shapes.get(k, v.row_shape), lead) for k, v in of_players.items()}
             seen = {"mask": Categorical(2, shape=lead, dtype=torch.bool)}
             seen |= {name: nest for kind, name in KINDS.items() if (nest := nest_of(own, kind, lead)) is not None}
-            actions = {f.name: action_spec(group_spec(f, spec.num_players, group), batch) for f in spec.action_fields}
+            if self._num_moves:
+                seen["action_mask"] = Categorical(2, shape=(*lead, self._num_moves), dtype=torch.bool)
+            rows = {f.name: self._action_rows(f, group) for f in spec.action_fields}
+            actions = {name: action_spec(array, batch) for name, array in rows.items()}
             observation[group.name] = Composite(seen, shape=lead)
             action[group.name] = Composite({"action": nest_of(actions, "action", lead)}, shape=lead)
             reward[group.name] = Composite({"reward": Unbounded(shape=(*lead, 1))}, shape=lead)
@@ -119,11 +134,22 @@ class PlayersEnv(EnvBase):
             Composite(parts, shape=batch, device=self.device) for parts in (observation, action, reward, done)
         )
 
+    def _action_rows(self, field: Any, group: Any) -> ArraySpec:
+        """Return the spec of the actions of a group in an environment, (players, ...)."""
+        if has_players(field):
+            return group_spec(field, self.pool.spec.num_players, group)
+        shape = (len(group.players), *field.shape)
+        low, high = (np.broadcast_to(bound, shape) for bound in (field.low, field.high))
+        return ArraySpec(field.dtype, shape, low, high)
+
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDictBase:
         chosen = None if tensordict is None else tensordict.get("_reset", None)
         if chosen is None:
             seed, self._seed = self._seed, None
-            return self._observed(*start_over(self.pool, seed=seed))
+            made = self._observed(*start_over(self.pool, seed=seed))
+            if self._num_moves:
+                self._set_legal({name: made[name].get("action_mask") for name in self.group_map})
+            return made
         ids = torch.nonzero(chosen.reshape(-1)).reshape(-1)
         made = self._zero.clone()  # torchrl takes the rows of the environments that are reset
         if len(ids):
@@ -132,6 +158,8 @@ class PlayersEnv(EnvBase):
             except EXPLAINED as error:
                 explain(self.pool, error)
                 raise
+        if self._num_moves:
+            self._set_legal({name: made[name].get("action_mask") for name in self.group_map}, ids)
         return made
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
@@ -148,12 +176,24 @@ class PlayersEnv(EnvBase):
             self._set_ends(group, terminations, truncations)
             group.set("reward", self._tensor(reward[name][..., None]))
             group.set("mask", group.get("mask") & ~group.get("done").squeeze(-1))
+        if self._num_moves:
+            self._set_legal({name: made[name].get("action_mask") for name in self.group_map})
         return self._set_ends(made, terminated, truncated)
 
     def _set_ends(self, target: TensorDictBase, terminated: Any, truncated: Any) -> TensorDictBase:
         for name, flags in zip(ENDS, (terminated | truncated, terminated, truncated), strict=True):
             target.set(name, self._tensor(flags[..., None]))
         return target
+
+    def _set_legal(self, masks: dict[str, torch.Tensor], ids: Any = None) -> None:
+        """Let the action specs draw legal moves of environments, by default all."""
+        for name, mask in masks.items():
+            legal = self._legal.setdefault(name, torch.ones(mask.shape, dtype=torch.bool, device=mask.device))
+            if ids is None:
+                legal = self._legal[name] = mask.clone()
+            else:
+                legal[ids] = mask[ids]
+            self.full_action_spec[name, "action"].update_mask(legal)
 
     def _set_seed(self, seed: int | None) -> None:
         self._seed = seed
@@ -169,10 +209,18 @@ class PlayersEnv(EnvBase):
         made = TensorDict({}, batch_size=batch, device=self.device)
         for name, players in self.group_map.items():
             parts = {"mask": info["player_mask"][name]}
+            if self._has_turns:
+                moves = np.array(self._players[name]) == info["current_player"][:, None]
+                parts["mask"] = parts["mask"] & moves
+                if self._num_moves:
+                    legal = info.get("legal_action_mask")
+                    legal = info[name]["legal_action_mask"] if legal is None else legal[:, None]
+                    parts["action_mask"] = legal | ~parts["mask"][..., None]
             if isinstance(obs, dict) and name in obs:
                 parts["observation"] = obs[name]
             if name in info:
-                parts["info"] = info[name]
+                own = {k: v for k, v in info[name].items() if k != "legal_action_mask" or not self._num_moves}
+                parts |= {"info": own} if own else {}
             made.set(name, self._nest(parts, [*batch, len(players)]))
         for name, spec in self._shared.items():
             nest = info if name == "info" else obs
@@ -187,6 +235,12 @@ class PlayersEnv(EnvBase):
 
     def _tensor(self, array: Any) -> torch.Tensor:
         return torch.from_numpy(array).to(self.device)
+
+
+def legal_moves(spec: Any) -> int:
+    """Return the number of moves of a turn-based task that says which are legal; 0 for every other one."""
+    field = next((field for field in spec.shown_fields if field.name == LEGAL_ACTION_MASK), None)
+    return field.shape[-1] if spec.is_turn_based and field is not None else 0
 
 
 def arrays_of(actions: Any) -> Any:
