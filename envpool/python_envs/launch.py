@@ -60,7 +60,6 @@ class WorkerProcess:
         self._process: Process | PolledProcess
         self._trace = memory_file("envpool-trace")
         self._server = server
-        self._process: Process | PolledProcess
         parent = os.getpid()
         try:
             if server is not None:
