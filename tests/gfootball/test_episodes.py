@@ -166,9 +166,9 @@ def test_a_player_count_that_is_not_that_of_the_agents() -> None:
 
 def test_sixteen_games_on_two_threads() -> None:
     with envpool.make_gymnasium(CLOSE, num_envs=16, seed=9, num_threads=0) as pool:
-        expected = play(pool, 12)
+        expected = play(pool, 4)
     with envpool.make_gymnasium(CLOSE, num_envs=16, seed=9, num_threads=2) as pool:
-        assert same(expected, play(pool, 12))
+        assert same(expected, play(pool, 4))
 
 
 def test_pools_of_two_scenarios_in_turn() -> None:
