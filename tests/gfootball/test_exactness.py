@@ -113,7 +113,7 @@ def test_some_games_equal_upstream(representation: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_every_game_equals_upstream(name: str) -> None:
-    """Each case is played with two representations besides raw observations; each scenario has cases with both others."""
+    """Besides minimaps and raw observations, a case has one of the vectors; each scenario has cases of both."""
     vectors = REPRESENTATIONS[2 + list(CASES).index(name) % 2]
     assert not [text for which in ("extracted", vectors) for text in differences(name, which)]
 
