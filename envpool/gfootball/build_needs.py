@@ -87,6 +87,9 @@ CHEATS = "onthepitch/player/humanoid/humanoid.cpp"
 EXTENSION = "AnimationExtension* Extension() { return extensions.begin()->second.get(); }\n"
 IMAGES = r"""\g<0>
   if (state->Load()) for (auto& image : mentalImages) image.ballPredictions_mirrored = ball_mirror;"""
+PLAYERS = r"""  for (size_t i = player_count; i < playerData.size(); i++) delete playerData[i];
+\g<0>"""
+ROLES = "onthepitch/teamAIcontroller.cpp"
 MESHES = "  boost::intrusive_ptr < Resource<GeometryData> > fullbodyGeometryData ="
 
 COUNT = """
@@ -118,6 +121,10 @@ CHANGES = (
     # Mental images that a state adds are those of a game at rest; upstream mirrors them wrongly if teams are reversed.
     ("onthepitch/match.cpp", r" +mentalImages\.resize\(size\);", IMAGES),
     ("utils/animation.hpp", r" +state->process\(nodeName\);", r"\g<0> assert(nodeName < body_part_max);"),
+    # Without its goalkeeper in the first place, a team would be searched forever.
+    (ROLES, r"(players\.erase\(iter\);\n      break;\n    \})(\n  \}\n\n  unsigned)", r"\1 ++iter;\2"),
+    # Small teams would lose memory in each episode.
+    ("data/teamdata.cpp", r"  playerData\.resize\(player_count\);", PLAYERS),
     # All games share the animations, which do not change after they have been loaded.
     (
         "main.hpp",

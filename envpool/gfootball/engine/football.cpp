@@ -308,7 +308,6 @@ void run_game(Properties* config, bool) {
 
 void GameContext::ProcessState(EnvState* state) {
   for (size_t i = 0; i < sizeof(rng); i++) state->process(reinterpret_cast<char*>(&rng)[i]);
-  if (state->Load() && !rng.engine().valid()) football::fail("the generator in the saved state is damaged");
   EnvState before(current, ""), after(current, "");
   if (state->Load()) current->scenario_config.ProcessStateConstant(&before);
   current->scenario_config.ProcessStateConstant(state);

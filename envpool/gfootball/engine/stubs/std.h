@@ -61,7 +61,7 @@ void check_loaded(const char* bytes) {
     for (size_t i = 0; i < (vector ? sizeof(T) / sizeof(float) : 1); i++) {
       float value;
       memcpy(&value, bytes + i * sizeof value, sizeof value);
-      good = good && std::fabs(value) < 1e9f;
+      good = good && std::fabs(value) < 1e6f;
     }
     if constexpr (angle) good = good && static_cast<unsigned char>(bytes[sizeof(float)]) <= 1;
   } else if constexpr (std::is_same<T, bool>::value) {
@@ -164,15 +164,13 @@ class mt19937 {
   }
 
   uint32_t operator()() {
-    if (next == SIZE) twist();
+    if (next >= SIZE) twist();  // a forged state may have any number
     uint32_t word = words[next++];
     word ^= word >> 11;
     word ^= (word << 7) & 0x9d2c5680u;
     word ^= (word << 15) & 0xefc60000u;
     return word ^ (word >> 18);
   }
-
-  bool valid() const { return next <= SIZE; }
 
  private:
   uint32_t words[SIZE];
@@ -198,7 +196,6 @@ class variate_generator<Engine, uniform_real<float>> {
  public:
   variate_generator(Engine engine, uniform_real<float>) : generator(engine) {}
   Engine& engine() { return generator; }
-  const Engine& engine() const { return generator; }
   float operator()() {
     for (;;) {
       const float result = static_cast<float>(generator()) / 4294967296.0f;
