@@ -15,6 +15,7 @@ from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
 from envpool.rollout.networks import ACTIVATIONS, Answers, Network, Policy
+from envpool.rollout.recorder import OBSERVATIONS
 from envpool.sampling.arrays import checked
 from envpool.sampling.sampler import Sampler, as_sampler
 
@@ -27,8 +28,6 @@ WAY_OUT = "pass collect() a function act(result) instead, which returns actions 
 TORCH_ACTIVATIONS = {"Tanh": "tanh", "ReLU": "relu", "ELU": "elu"}
 #: Names of the arrays in a dict.
 ARRAY_NAME = re.compile(r"(actor|critic)\.(\d+)\.(weight|bias)")
-#: Dtypes of observations.
-OBSERVATIONS = (np.float32, np.float64, np.uint8, np.bool_)
 
 
 class MLP:

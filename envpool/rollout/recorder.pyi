@@ -12,6 +12,8 @@ from envpool.rollout.networks import Policy
 
 _T = TypeVar("_T")
 
+OBSERVATIONS: tuple[type[np.generic], ...]
+
 @disjoint_base
 class Recorder(SendPart):
     def __init__(

@@ -48,6 +48,9 @@ cdef str OUTDATED = (
     "begin()"
 )
 
+# Dtypes of observations that a policy takes.
+OBSERVATIONS = (np.float32, np.float64, np.uint8, np.bool_)
+
 cdef enum:
     REMEMBERED = 8      # memories of rollouts that are looked at again; further ones are left to their holders
 
@@ -865,6 +868,9 @@ cdef class Recorder(SendPart):
         cdef int visit, obs = self.layout.find(name)
         cdef bint copies = False        # the extras are converted in each step
         result, extras = None, {}
+        if (obs < 0 or self.layout.tracks[obs].offset < 0 or self.layout.dtypes[obs] not in OBSERVATIONS
+                or self.layout.tracks[obs].row_bytes != self.layout.dtypes[obs].itemsize * policy.actor.inputs):
+            raise ConfigError(f"the policy has {policy.actor.inputs} inputs, which array {name!r} does not have")
         if self.in_flight and self.is_sync:
             result = self.recv()
         while True:
@@ -911,16 +917,21 @@ cdef class Recorder(SendPart):
 
     cdef int read_observations(self, int k, object env_ids, Answers answers) except -1:
         """Passes the observations of envs, which array k has, on to a policy. None: all envs, in order."""
+        cdef cnp.ndarray array
         cdef const int32_t* ids = NULL
         cdef const char* source
         cdef float* to
         cdef int64_t i, j, id, items = answers.policy.actor.inputs, size = self.layout.tracks[k].row_bytes // items
-        if env_ids is not None:
-            ids = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>env_ids)
+        if env_ids is not None:     # users can write to `received`, and reshape it
+            array = env_ids
+            if (not cnp.PyArray_ISCARRAY_RO(array) or cnp.PyArray_TYPE(array) != cnp.NPY_INT32
+                    or cnp.PyArray_SIZE(array) != answers.capacity):
+                raise EnvIdError("received must be the ids of envs as they were received: do not change it")
+            ids = <const int32_t*>cnp.PyArray_DATA(array)
         for i in range(answers.capacity):
             id = i if ids == NULL else ids[i]
-            if not 0 <= id < self.num_envs:     # `received` can be written to
-                raise EnvIdError(f"received[{i}] must be the id of an env, got {id}")
+            if not 0 <= id < self.num_envs:
+                raise EnvIdError(f"received[{i}] must be the id of an env, got {id}: do not change it")
             source, to = row(self, k, self.lengths[id], id), answers.row(i)
             if size == sizeof(float):
                 memcpy(to, source, items * sizeof(float))

@@ -277,6 +277,9 @@ def test_ids_that_were_overwritten():
         rollout.received[1] = value
         with pytest.raises(EnvIdError, match=rf"received\[1\] must be the id of an env, got {value}"):
             rollout.collect(mlp, result)
+    rollout.received.dtype = np.int8
+    with pytest.raises(EnvIdError, match="received must be the ids of envs as they were received"):
+        rollout.collect(mlp, result)
 
 
 def test_a_run_continues_with_the_state_of_its_sampler():
