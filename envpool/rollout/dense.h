@@ -5,7 +5,6 @@
 #ifndef ENVPOOL_ROLLOUT_DENSE_H
 #define ENVPOOL_ROLLOUT_DENSE_H
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 

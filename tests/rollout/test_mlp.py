@@ -228,6 +228,13 @@ def test_networks_that_are_computed_without_the_gil():
     assert_same_as_the_loop(MLP(nets, rng=1), MLP(nets, rng=1), make, rollouts=2)
 
 
+def test_rollouts_of_one_step(monkeypatch):
+    monkeypatch.setitem(globals(), "T", 1)
+    nets = pair(4, 2)
+    make = lambda: envpool.make_gymnasium("CartPole-v1", num_envs=N, seed=2)  # noqa: E731
+    assert_same_as_the_loop(MLP(nets, rng=1), MLP(nets, rng=1), make)
+
+
 def test_extras_may_have_another_dtype():
     make = lambda: envpool.make_gymnasium("CartPole-v1", num_envs=N, seed=2)  # noqa: E731
     actor = network(4, 2)
@@ -359,6 +366,21 @@ def test_a_step_that_does_not_end_well_is_received_by_the_next_call(ending, acti
     assert (data.action == action).sum() % N == 0
     assert data.valid[data.action == FAIL].sum() == 0
     assert (result[0] == data.last_obs).all()
+
+
+def test_an_async_rollout_continues_after_a_failure():
+    pool = plugin.make(num_envs=N, batch_size=N // 2, normalize_obs=True)
+    mlp = MLP(constant(6, 100, FAIL), activation="relu")
+    rollout = envpool.Rollout(pool, T, mlp.extras)
+    with pytest.raises(EnvStepError):
+        rollout.collect(mlp, rollout.reset())
+    mlp.update(constant(6, 100, 2))
+    with pytest.raises(EnvStepError):  # of the other half, which was in flight
+        rollout.collect(mlp)
+    data, _ = rollout.collect(mlp)
+    assert data.lengths.sum() >= T * N
+    assert (data.action == FAIL).any()
+    assert not (data.valid & (data.action == FAIL)).any()
 
 
 def test_any_policy_continues_a_rollout_whose_step_failed():
