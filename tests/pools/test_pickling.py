@@ -162,7 +162,7 @@ def test_pools_that_are_not_idle() -> None:
 
 def test_a_pool_whose_states_are_refused_is_closed() -> None:
     with make() as pool:
-        restore, (recipe, states) = pool.__reduce__()
+        restore, (recipe, states, *_) = pool.__reduce__()
         before = set(_open_pools)
         with pytest.raises(StateError, match="4 envs"):
             restore(recipe, states[:3])
