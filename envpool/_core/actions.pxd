@@ -5,6 +5,31 @@ from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.structs cimport Engine
 
+ctypedef fused real_t:
+    float
+    double
+
+cdef enum:      # results of ActionField.store() besides the row with a bad value
+    STORED = -1
+    MISFIT = -2
+
+cdef enum:      # floats that are refused
+    NO_FLOAT = 0
+    NAN = 1
+    NOT_FINITE = 2
+
+cdef object unbiased(values)
+
+
+cdef inline bint has_refused(const real_t* row, int64_t items, bint only_nan) noexcept:
+    """Returns whether a value is NaN; without only_nan, whether one is not finite."""
+    cdef int64_t k
+    cdef int bad = 0
+    for k in range(items):      # x - x is NaN for an infinite x
+        bad |= row[k] != row[k] if only_nan else row[k] - row[k] != 0
+    return bad
+
+
 cdef class ActionField:
     cdef object name
     cdef object dtype
@@ -33,36 +58,15 @@ cdef class ActionField:
     cdef int64_t first_refused(self, Engine* e, int index, const int32_t* ids, int32_t n) noexcept
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
     cdef str hint(self, action)
-    cdef cnp.ndarray convert_players(self, object action, int64_t envs, bint may_cast)
-    cdef cnp.ndarray convert_turns(self, object action, int64_t envs, int32_t players, bint has_rows, bint may_cast)
-    cdef cnp.ndarray to_numbers(self, object action)
-    cdef bint is_grid(self, cnp.ndarray a) noexcept
-    cdef int64_t store_players(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n,
-                               const int64_t* sources) noexcept
-    cdef bint store_row(self, const char* row, bint is_wide, char* slot, int32_t player) noexcept
-    cdef object refusal_of_player(self, Engine* e, cnp.ndarray a, int64_t at, const int32_t* ids,
-                                  const int64_t* sources)
+    cdef void put(self, int64_t value, char* slot) noexcept
     cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id)
 
 cdef class ActionTable:
     cdef readonly tuple fields  # of ActionField
-    cdef int32_t num_players    # places for players in each env; 0: the envs have none
-    cdef tuple groups           # of PlayerGroup
-    cdef bint has_turns         # whether the players move in turn
-    cdef object memory          # behind `sources`
-    cdef int64_t* sources       # by env of a send and player: the row of the player's action, -1 for none
+    cdef int32_t num_players    # places for players in each env; 0: the envs have none, see player_actions.pxd
     cdef object flatten_action  # makes an action in the form of load() of what the user passes; usually None
 
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1
     cdef int32_t load_dict(self, Engine* e, dict action, object env_id, const int32_t** ids) except -1
-    cdef int32_t load_players(self, Engine* e, object action, object env_id, const int32_t** ids) except -1
-    cdef dict merge_groups(self, dict action, int64_t envs)
-    cdef int64_t find_rows(self, const Engine* e, const int32_t* ids, int32_t n) noexcept
-    cdef int place_rows(self, const Engine* e, const int32_t* ids, int32_t n, const int64_t* owners,
-                        const int64_t* players, int64_t rows) except -1
-    cdef int check_rows(self, list arrays, int64_t rows, int32_t n) except -1
-    cdef cnp.ndarray moves_of(self, const Engine* e, ActionField field, cnp.ndarray a, const int32_t* ids, int32_t n,
-                              int64_t rows, bint has_rows)
-    cdef int check_moves(self, const Engine* e, const int32_t* ids, int32_t n) except -1
     cdef int check_players(self, players, env_id) except -1
     cdef list names(self)

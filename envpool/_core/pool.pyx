@@ -35,6 +35,7 @@ from envpool._core.inputs cimport (
 )
 from envpool._core.partial cimport ENDING, PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
+from envpool._core.player_actions cimport PlayerTable
 from envpool._core.players cimport HAS_ROW, flags_of
 from envpool._core.policy cimport PATIENCE, SLICE
 from envpool._core.results cimport ResultTemplate
@@ -138,8 +139,11 @@ cdef class Pool:
         reset_nest, step_nest = style.forms(names)
         given = seeds()
         seed = as_seeds(given, num_envs)[0]
-        self.actions = ActionTable(about.actions, refused, style.flatten_action, about.num_players, style.groups,
-                                   about.is_turn_based)
+        if about.num_players:
+            self.actions = PlayerTable(about.actions, refused, style.flatten_action, about.num_players, style.groups,
+                                       about.is_turn_based)
+        else:
+            self.actions = ActionTable(about.actions, refused, style.flatten_action)
         self.statistics = style.statistics
         failures = FailureReports(restarts, style.raises_causes)
         self.batches = Batches(guard, store, failures, self.statistics, style.transforms, view)
