@@ -6,7 +6,8 @@ import numpy.typing as npt
 from typing_extensions import disjoint_base
 
 from envpool._core.inputs import ResetOptions
-from envpool._core.pool import Pool, SendPart
+from envpool._core.pool import Pool
+from envpool.rollout.driver import PoolDriver
 from envpool.rollout.layout import RolloutLayout, RolloutMemory
 from envpool.rollout.networks import Policy
 
@@ -15,7 +16,7 @@ _T = TypeVar("_T")
 OBSERVATIONS: tuple[type[np.generic], ...]
 
 @disjoint_base
-class Recorder(SendPart):
+class Recorder(PoolDriver):
     def __init__(
         self,
         pool: Pool,
@@ -40,8 +41,6 @@ class Recorder(SendPart):
     def is_full(self) -> bool: ...
     @property
     def num_in_flight(self) -> int: ...
-    def note_errors(self, pair: Any, errors: dict[int, str], count: int) -> None: ...
-    def note_failed(self, pair: Any, errors: dict[int, str], count: int) -> None: ...
     def step(self, action: Any, env_id: Any = None, **extras: Any) -> Any: ...
     def send(self, action: Any, env_id: Any = None, **extras: Any) -> None: ...
     def recv(self) -> Any: ...

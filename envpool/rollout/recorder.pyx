@@ -15,8 +15,7 @@ Invariants whenever Python code can run:
   has the action with which the learner answers it, if `is_sent`.
 - A rollout whose arrays somebody else can see is never written again, apart from rows of its own steps: memory is used
   for the next one only if this object has the only reference to it.
-- `known` is the number of actions and resets that the pool has been sent. If the pool has been sent more, somebody else
-  has stepped it and the observations here are not those that the next action answers.
+- `known` is the number of actions and resets that the pool has been sent, see driver.pyx.
 """
 
 import numpy as np
@@ -29,24 +28,20 @@ from libc.string cimport memcpy, memmove, memset
 
 from envpool._core.actions cimport ActionField
 from envpool._core.blocks cimport BatchBlock, BlockStore, PyList_GET_ITEM, Py_REFCNT, is_held_elsewhere
-from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter
-from envpool._core.inputs cimport ResetOptions, checked_ids
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING
+from envpool._core.inputs cimport ResetOptions
 from envpool._core.players cimport ACTS, flags_of
-from envpool._core.pool cimport Pool, SendPart
+from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP, REFUSED
+from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP
+from envpool.rollout.driver cimport PoolDriver
 from envpool.rollout.frames cimport FrameStore
 from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, Track, row_of, slot_of
 from envpool.rollout.networks cimport Answers, Policy
 
-from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
+from envpool.errors import ConfigError, EnvStepError, PoolStateError
 
 cnp.import_array()
-
-cdef str OUTDATED = (
-    "the pool was stepped or reset without the rollout, whose observations are outdated: begin again with reset() or "
-    "begin()"
-)
 
 # Dtypes of observations that a policy takes.
 OBSERVATIONS = (np.float32, np.float64, np.uint8, np.bool_)
@@ -62,13 +57,6 @@ cdef inline void copy_bytes(char* to, const char* source, int64_t size) noexcept
         to[0] = source[0]
     else:
         memcpy(to, source, size)
-
-
-cdef ResultTemplate with_arrays(ResultTemplate form, BlockStore store, object view, object add_errors):
-    """Returns a template of pairs: a result in the given form, and the tuple of all arrays of a batch."""
-    if view is None:
-        return ResultTemplate((form.nest, store.names), store.names, add_errors)
-    return ResultTemplate((form.nest, view.whole), view.names, add_errors)
 
 
 cdef tuple whole_shape(ActionField field, int32_t num_places):
@@ -109,7 +97,7 @@ cdef inline char* column(Recorder r, int k, int64_t slot) noexcept:
     return slot_of(&r.layout.tracks[k], r.memory, slot)
 
 
-cdef class Recorder(SendPart):
+cdef class Recorder(PoolDriver):
     """Records the steps of a pool; its public calls are those of ``envpool.Rollout``.
 
     Parameters
@@ -134,12 +122,8 @@ cdef class Recorder(SendPart):
         the pool's option `players`; `shape` is the declared shape.
     """
 
-    cdef Pool pool
     cdef readonly RolloutLayout layout
-    cdef ResultTemplate reset_template      # these return (result, arrays): the form of the API style, and a tuple
-    cdef ResultTemplate step_template
     cdef ResultTemplate bare_template       # of steps whose results nobody sees
-    cdef object add_errors                  # of the API style, or None
     cdef tuple extra_names
     cdef object spread
     cdef cnp.ndarray shown                  # of a pool with opponents; else None
@@ -149,18 +133,13 @@ cdef class Recorder(SendPart):
     cdef bint is_sync
     cdef bint places                        # the workers write in place
     cdef FrameStore frames                  # None unless each frame of stacked observations is stored once
-    cdef int autoreset
-    cdef int64_t num_envs
     cdef int64_t num_steps
     cdef int64_t num_slots
-    cdef bint is_busy                       # a call is inside
     cdef bint is_finished                   # finish() was called: the next call begins the next rollout
     cdef readonly int64_t recorded          # steps of envs in this rollout
     cdef int64_t longest                    # largest entry of `lengths`
     cdef int64_t in_flight                  # envs that were sent and not received
-    cdef int64_t known                      # actions and resets that the pool had been sent after the last call
     cdef readonly object received           # async: env ids of the last batch, int32; None: of all envs, in order
-    cdef set failed                         # ids of envs in flight whose step failed
     # Of the send that is being made.
     cdef tuple values                       # the extras
     cdef BatchBlock block                   # the block to place, or None
@@ -171,7 +150,6 @@ cdef class Recorder(SendPart):
     cdef uint8_t* has_observation           # the slot is filled
     cdef uint8_t* is_sent                   # the env was sent an action and not received
     # Numbers of arrays.
-    cdef int env_id
     cdef int elapsed
     cdef int terminated
     cdef int truncated
@@ -190,13 +168,13 @@ cdef class Recorder(SendPart):
         cdef int64_t n
         pool.guard.check_open()
         store = pool.batches.store
-        n = self.num_envs = pool.engine.num_envs
-        self.pool, self.num_steps, self.num_slots = pool, num_steps, num_slots
+        PoolDriver.__init__(self, pool, "rollout", store.names, pool.batches.view)
+        n, self.num_steps, self.num_slots = self.num_envs, num_steps, num_slots
         self.is_sync = pool.engine.is_sync
         self.shown, self.spread = shown, spread
+        self.is_entered_again = shown is not None
         self.places = self.is_sync and shown is None
         self.num_places = pool.engine.num_players if shown is None else <int32_t>cnp.PyArray_DIMS(shown)[1]
-        self.autoreset = pool.engine.autoreset
         own = [("rollout:first", np.bool_, (), 1)]
         own += [("rollout:valid", np.bool_, (), 0), ("rollout:done", np.bool_, (), 0)]
         fields = pool.actions.fields
@@ -223,11 +201,8 @@ cdef class Recorder(SendPart):
         self.first_action, self.num_actions = self.done + 1, <int>len(fields)
         self.first_extra = self.first_action + self.num_actions
         self.extra_names = tuple(name for name, _, _ in extras)
-        self.add_errors = pool.step_template.add_errors
-        self.reset_template = with_arrays(pool.reset_template, store, pool.batches.view, self.note_errors)
-        self.step_template = with_arrays(pool.step_template, store, pool.batches.view, self.note_errors)
         self.bare_template = ResultTemplate(((), store.names), store.names, self.note_failed)
-        self.memories, self.failed = [self.layout.new_memory() for _ in range(2 * pins)], set()
+        self.memories = [self.layout.new_memory() for _ in range(2 * pins)]
         self.words = np.zeros(18 * n, np.uint8)
         self.lengths = <int64_t*>cnp.PyArray_DATA(self.words)
         self.target = self.lengths + n
@@ -268,42 +243,10 @@ cdef class Recorder(SendPart):
         """Number of envs that were sent and not received."""
         return self.in_flight
 
-    cdef int64_t sent_by_pool(self) noexcept:
-        return self.pool.statistics.steps + self.pool.statistics.resets
-
-    cdef int begin_call(self) except -1:
-        """Enters the rollout, or raises if a call is inside, for instance of another thread."""
-        if self.is_busy:
-            raise PoolStateError("another call is inside this rollout: use it from one thread, one call at a time")
-        self.is_busy = True
-        return 0
-
-    cdef int enter_pool(self, int activities, const char* call) except -1:
-        """Enters the rollout and its pool. Returns the number of the visit, for leave_pool().
-
-        A pool with opponents is entered again by its methods.
-        """
-        self.begin_call()
-        try:
-            return enter(self.pool.guard, NOTHING_ELSE if self.shown is not None else activities, call)
-        except BaseException:
-            self.is_busy = False
-            raise
-
-    cdef void leave_pool(self, int visit) noexcept:
-        self.is_busy = False
-        self.pool.end_visit(visit)
-
     cdef int check_begun(self) except -1:
         if self.memory is None:
             self.pool.guard.check_open()
             raise PoolStateError("the rollout has no observations yet: call its reset() or begin() first")
-        return 0
-
-    cdef int check_known(self, str rest) except -1:
-        """Raises PoolStateError if somebody else has stepped the pool."""
-        if self.sent_by_pool() != self.known:
-            raise PoolStateError(OUTDATED + rest)
         return 0
 
     cdef int check_has_room(self) except -1:
@@ -465,10 +408,7 @@ cdef class Recorder(SendPart):
         cdef cnp.ndarray a
         self.check_known("; nothing was sent")
         if self.is_sync:
-            for i in range(0 if ids == self.pool.engine.all_ids else n):
-                if ids[i] != i:
-                    n = 0
-            if n != self.num_envs:
+            if not self.are_all_envs(ids, n):
                 raise PoolStateError(
                     f"a rollout of a sync pool steps all {self.num_envs} envs at once and in order: leave env_id out; "
                     "nothing was sent"
@@ -525,16 +465,6 @@ cdef class Recorder(SendPart):
             self.pool.place(self.block)
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
-
-    def note_errors(self, pair, dict errors, count):
-        """Add the texts of failed envs to a result, and note the envs."""
-        self.note_failed(pair, errors, count)
-        if self.add_errors is not None:
-            self.add_errors(pair[0], errors, count)
-
-    def note_failed(self, pair, dict errors, count):
-        """Note the failed envs of a result."""
-        self.failed.update(int(pair[1][self.env_id][row]) for row in errors)
 
     cdef object receive_now(self, ResultTemplate template):
         """Receives the next batch, records it, and returns it in the form of the API style."""
@@ -980,7 +910,6 @@ cdef class Recorder(SendPart):
         cdef cnp.ndarray ids
         cdef const int32_t* id
         cdef int64_t i, n
-        self.check_begun()
         ids = self.check_ended(env_id)
         if self.is_finished:
             self.begin_next()
@@ -998,27 +927,8 @@ cdef class Recorder(SendPart):
             return self.receive_from_games(True, ids)
         return self.store(self.pool.receive_resets(ids, self.reset_template))
 
-    cdef cnp.ndarray check_ended(self, object env_id):
-        """Returns ids of envs that may be reset alone: their episodes have ended and nobody else resets them."""
-        cdef Engine* e = self.pool.engine
-        cdef cnp.ndarray ids
-        cdef int64_t i
-        cdef int32_t id
-        if self.autoreset != DISABLED:
-            raise ConfigError(
-                "reset(env_id=...) of a rollout needs autoreset_mode='disabled', since the pool resets ended episodes "
-                "itself in other modes: leave env_id out to reset all envs"
-            )
-        self.check_known("")
-        ids = np.array(checked_ids(e, env_id, "env_id"), np.int32)
-        for i in range(ids.shape[0]):
-            id = (<const int32_t*>cnp.PyArray_DATA(ids))[i]
-            if not self.has_observation[id] or self.is_sent[id] or e.reset[id] != REFUSED:
-                raise EnvIdError(
-                    f"the episode of env {id} has not ended in a row that the rollout received: reset ended episodes, "
-                    "or all envs"
-                )
-        return ids
+    cdef bint may_reset(self, int32_t id) noexcept:
+        return self.has_observation[id] and not self.is_sent[id] and PoolDriver.may_reset(self, id)
 
     def begin_with(self, dict arrays):
         """Record observations that the pool returned to somebody else; see ``Rollout.begin``. Arrays by name."""
@@ -1042,12 +952,7 @@ cdef class Recorder(SendPart):
                     memcpy(slot_of(track, memory, 0), cnp.PyArray_DATA(a), track.slot_bytes)
                 else:       # a copy: code of the user's may run before it is stored
                     stacks = a.copy()
-            self.pool.guard.check_open()
-            if self.pool.num_outstanding:
-                raise PoolStateError(
-                    f"begin() needs an idle pool, but {self.pool.num_outstanding} envs are in flight: receive them "
-                    "first"
-                )
+            self.check_pool_idle()
             self.start_over(memory)
             self.received = None
             for i in range(self.num_envs if stacks is not None else 0):

@@ -6,8 +6,7 @@ arrays of the batch are the user's for good, whatever the ring overwrites later.
 Invariants whenever Python code can run:
 - `pending` says what the pool is doing for this object. The ring has the newest observations, unless a reset of all
   envs is pending, or nothing was ever received.
-- `known` is the number of actions and resets that the pool has been sent. If the pool has been sent more, somebody else
-  has stepped it, and the newest observations are not those that the next action answers.
+- `known` is the number of actions and resets that the pool has been sent, see driver.pyx.
 """
 
 import numpy as np
@@ -18,22 +17,18 @@ from libc.stdlib cimport calloc, free
 
 from envpool._core.actions cimport ActionField
 from envpool._core.blocks cimport BlockStore
-from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter
-from envpool._core.inputs cimport ResetOptions, checked_ids
-from envpool._core.pool cimport Pool, SendPart
+from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING
+from envpool._core.inputs cimport ResetOptions
+from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
-from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP, REFUSED
+from envpool._core.structs cimport NEXT_STEP
+from envpool.rollout.driver cimport PoolDriver
 from envpool.rollout.ring cimport Ring
 from envpool.rollout.ring_steps cimport DONE, TERMINATED, VALID
 
-from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
+from envpool.errors import EnvStepError, PoolStateError
 
 cnp.import_array()
-
-cdef str OUTDATED = (
-    "the pool was stepped or reset without the replay buffer, whose newest observations are outdated: continue with "
-    "reset() or begin()"
-)
 
 cdef enum Pending:      # what was sent to the pool, and not received
     NOTHING
@@ -42,7 +37,7 @@ cdef enum Pending:      # what was sent to the pool, and not received
     RESET_SOME
 
 
-cdef class ReplayRecorder(SendPart):
+cdef class ReplayRecorder(PoolDriver):
     """Records the steps of a sync pool in a ring; its public calls are those of ``envpool.ReplayBuffer``.
 
     Parameters
@@ -54,22 +49,12 @@ cdef class ReplayRecorder(SendPart):
         row of each.
     """
 
-    cdef Pool pool
     cdef readonly Ring ring
-    cdef ResultTemplate reset_template      # these return (result, arrays): the form of the API style, and a tuple
-    cdef ResultTemplate step_template
-    cdef object add_errors                  # of the API style, or None
-    cdef int autoreset
-    cdef int64_t num_envs
-    cdef bint is_busy                       # a call is inside
     cdef Pending pending
     cdef bint has_begun                     # the ring has the observations that the next action answers
-    cdef int64_t known                      # actions and resets that the pool had been sent after the last call
-    cdef set failed                         # ids of envs in flight whose step failed
     cdef cnp.ndarray ids                    # RESET_SOME: the envs, int32
     cdef cnp.ndarray marks                  # scratch: flags of a step
     # Numbers of arrays of the pool.
-    cdef int env_id
     cdef int elapsed
     cdef int reward
     cdef int terminated
@@ -85,8 +70,7 @@ cdef class ReplayRecorder(SendPart):
         pool.guard.check_open()
         store = pool.batches.store
         names = store.names
-        self.pool, self.num_envs, self.autoreset = pool, pool.engine.num_envs, pool.engine.autoreset
-        self.failed = set()
+        PoolDriver.__init__(self, pool, "replay buffer", names)
         self.env_id, self.elapsed = names.index("env_id"), names.index("elapsed_step")
         self.reward = names.index("reward")
         self.terminated, self.truncated = names.index("terminated"), names.index("truncated")
@@ -103,17 +87,10 @@ cdef class ReplayRecorder(SendPart):
             tuple([((<ActionField>f).name, np.dtype((<ActionField>f).dtype), (<ActionField>f).shape)
                    for f in pool.actions.fields]),
         )
-        self.add_errors = pool.step_template.add_errors
-        self.reset_template = self.with_arrays(pool.reset_template, names)
-        self.step_template = self.with_arrays(pool.step_template, names)
 
     def __dealloc__(self):
         free(self.rows)
         free(self.last_rows)
-
-    cdef ResultTemplate with_arrays(self, ResultTemplate form, tuple names):
-        """Returns a template of pairs: a result in the given form, and the tuple of all arrays."""
-        return ResultTemplate((form.nest, names), names, self.note_errors)
 
     # ---- state -------------------------------------------------------------------------------------------------------
 
@@ -124,17 +101,9 @@ cdef class ReplayRecorder(SendPart):
             return self.ids.shape[0]
         return self.num_envs if self.pending != NOTHING else 0
 
-    cdef int64_t sent_by_pool(self) noexcept:
-        return self.pool.statistics.steps + self.pool.statistics.resets
-
     def enter_ring(self):
         """Begin a call that uses the ring and not the pool; the caller calls leave_ring()."""
-        if self.is_busy:
-            raise PoolStateError(
-                "another call is inside this replay buffer: use it from one thread, one call at a time. To learn while "
-                "environments are simulated, call send(), sample(), and recv()"
-            )
-        self.is_busy = True
+        self.begin_call()
 
     def leave_ring(self):
         """End such a call."""
@@ -145,40 +114,27 @@ cdef class ReplayRecorder(SendPart):
         if self.pending != NOTHING:
             raise PoolStateError(f"{call}() needs an idle replay buffer, but a step is in flight: recv() it first")
 
-    cdef int enter_pool(self, int activities, const char* call) except -1:
-        """Enters this object and its pool. Returns the number of the visit, for leave_pool()."""
-        self.enter_ring()
-        try:
-            return enter(self.pool.guard, activities, call)
-        except BaseException:
-            self.is_busy = False
-            raise
-
-    cdef void leave_pool(self, int visit) noexcept:
-        self.is_busy = False
-        self.pool.end_visit(visit)
+    cdef int check_begun(self) except -1:
+        if not self.has_begun:
+            raise PoolStateError("the replay buffer has no observations yet: call its reset() or begin() first")
+        return 0
 
     # ---- sending -----------------------------------------------------------------------------------------------------
 
     cdef int send_now(self, object action, int visit, int activities) except -1:
-        if not self.has_begun and self.pending == NOTHING:
-            raise PoolStateError("the replay buffer has no observations yet: call its reset() or begin() first")
+        if self.pending == NOTHING:
+            self.check_begun()
         if self.pending != NOTHING:
             if self.pool.engine.outstanding == 0:
-                raise PoolStateError(OUTDATED)
+                raise self.outdated("")
             raise PoolStateError("a step of the replay buffer is in flight: receive it with recv(); nothing was sent")
         self.pool.send_actions(action, None, self, visit, activities)
         self.known = self.sent_by_pool()
         return 0
 
     cdef int check(self, const int32_t* ids, int32_t n, bint receives) except -1:
-        cdef int32_t i
-        if self.sent_by_pool() != self.known:
-            raise PoolStateError(OUTDATED + "; nothing was sent")
-        for i in range(0 if ids == self.pool.engine.all_ids else n):
-            if ids[i] != i:
-                n = 0
-        if n != self.num_envs:
+        self.check_known("; nothing was sent")
+        if not self.are_all_envs(ids, n):
             raise PoolStateError(
                 f"a replay buffer steps all {self.num_envs} envs at once and in order: leave env_id out; nothing was "
                 "sent"
@@ -194,13 +150,6 @@ cdef class ReplayRecorder(SendPart):
         self.pending = STEP
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
-
-    def note_errors(self, pair, dict errors, count):
-        """Add the texts of failed envs to a result, and note the envs."""
-        result, arrays = pair
-        self.failed.update(int(arrays[self.env_id][row]) for row in errors)
-        if self.add_errors is not None:
-            self.add_errors(result, errors, count)
 
     cdef object receive_now(self, ResultTemplate template):
         """Receives what is pending, records it, and returns it in the form of the API style."""
@@ -221,7 +170,7 @@ cdef class ReplayRecorder(SendPart):
         cdef int64_t rows = self.num_in_flight, i
         cdef int k
         if cnp.PyArray_DIMS(ids)[0] != rows:
-            raise PoolStateError(OUTDATED)
+            raise self.outdated("")
         self.ring.settle()
         for k in range(self.ring.s.num_obs):
             self.rows[k] = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[self.obs[k]])
@@ -319,8 +268,7 @@ cdef class ReplayRecorder(SendPart):
                 raise PoolStateError(
                     "recv() would wait forever, because nothing of the replay buffer is in flight: call send() first"
                 )
-            if self.sent_by_pool() != self.known:
-                raise PoolStateError(OUTDATED)
+            self.check_known("")
             return self.receive_now(self.step_template)
         finally:
             self.leave_pool(visit)
@@ -345,31 +293,6 @@ cdef class ReplayRecorder(SendPart):
         finally:
             self.leave_pool(visit)
 
-    cdef cnp.ndarray check_ended(self, object env_id):
-        """Returns ids of envs that may be reset alone: their episodes have ended and nobody else resets them."""
-        cdef Engine* e = self.pool.engine
-        cdef cnp.ndarray ids
-        cdef int64_t i
-        cdef int32_t id
-        if self.autoreset != DISABLED:
-            raise ConfigError(
-                "reset(env_id=...) of a replay buffer needs autoreset_mode='disabled', since the pool resets ended "
-                "episodes itself in other modes: leave env_id out to reset all envs"
-            )
-        if not self.has_begun:
-            raise PoolStateError("the replay buffer has no observations yet: call its reset() or begin() first")
-        if self.sent_by_pool() != self.known:
-            raise PoolStateError(OUTDATED)
-        ids = np.array(checked_ids(e, env_id, "env_id"), np.int32)
-        for i in range(ids.shape[0]):
-            id = (<const int32_t*>cnp.PyArray_DATA(ids))[i]
-            if e.reset[id] != REFUSED:
-                raise EnvIdError(
-                    f"the episode of env {id} has not ended in a row that the replay buffer received: reset ended "
-                    "episodes, or all envs"
-                )
-        return ids
-
     def begin_with(self, list arrays):
         """Continue with observations that the pool returned to somebody else; see ``ReplayBuffer.begin``.
 
@@ -379,12 +302,7 @@ cdef class ReplayRecorder(SendPart):
         cdef int visit = self.enter_pool(NOTHING_ELSE, b"begin")
         cdef int k
         try:
-            self.pool.guard.check_open()
-            if self.pool.engine.outstanding:
-                raise PoolStateError(
-                    f"begin() needs an idle pool, but {self.pool.engine.outstanding} envs are in flight: receive them "
-                    "first"
-                )
+            self.check_pool_idle()
             self.ring.reserve()
             for k in range(self.ring.s.num_obs):
                 self.rows[k] = <const char*>cnp.PyArray_DATA(<cnp.ndarray>arrays[k])
