@@ -7,6 +7,7 @@ import pytest
 from pettingzoo.classic.connect_four.connect_four import raw_env
 
 import envpool
+from envpool.board_games.upstream import upstream_of
 from envpool.verify.rows import check_rows
 
 
@@ -114,6 +115,23 @@ def test_games_are_those_of_pettingzoo(games):
                 assert not truncated[0]
                 if terminated[0]:
                     break
+
+
+def test_sequences_of_the_oracle_consist_of_whole_games():
+    """Each begins where the one before has ended, so that all moves of `envpool verify` are legal."""
+    for records in (1, 9, 14, 43, 200):
+        moves = upstream_of("ConnectFour-v0").choose_actions(None, "random", records, 2, 5)
+        assert moves.shape == (records, 2)
+        for column in moves.T:
+            board, num_games = Board(), 0
+            for move in column:
+                if board.is_over:
+                    board, num_games = Board(), num_games + 1
+                    continue
+                assert board.legal()[move]
+                board.play(move)
+            if records >= 14:
+                assert num_games and not board.cells.any()
 
 
 def test_rows_are_written_whole():

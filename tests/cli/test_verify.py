@@ -27,7 +27,7 @@ __all__ = ["CartPole"]  # This module is a plug-in: the task below names it.
 
 ROOT = Path(__file__).parents[2]
 OWN = [i for i in envpool.list_all_envs() if registry.find(i).import_path.startswith("envpool.")]
-OWN_RULES = {"ApplePicker-v0", "ApplePickerDeterministic-v0", "Catch-v0", "ConnectFour-v0", "NChain-v0"}
+OWN_RULES = {"ApplePicker-v0", "ApplePickerDeterministic-v0", "Catch-v0", "NChain-v0"}
 WITHOUT_UPSTREAM = {*OWN_RULES, *WITHOUT_MAPS}
 TASK = "Altered-v0"
 
