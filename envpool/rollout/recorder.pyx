@@ -39,7 +39,7 @@ from envpool.rollout.frames cimport FrameStore
 from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, Track, row_of, slot_of
 from envpool.rollout.networks cimport Answers, Policy
 
-from envpool.errors import ConfigError, EnvStepError, PoolStateError
+from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
 
 cnp.import_array()
 
