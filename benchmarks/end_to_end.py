@@ -1,6 +1,6 @@
 """Measure whole training runs: our examples, CleanRL's loops on gymnasium's vector environments, Stable-Baselines3.
 
-    python benchmarks/end_to_end.py [--cells cartpole ...] [--rounds 3] [--seconds 2.5] [--json FILE]
+    python benchmarks/end_to_end.py [--cells cartpole ...] [--rounds 3] [--seconds 2] [--json FILE]
 
 In each cell, all loops train the same network on the same task with the same settings and numbers of updates, on one
 thread of torch. Each has a process of its own. In each round, all of them run one after the other, whole iterations for
@@ -305,7 +305,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", nargs="+", default=list(CELLS), choices=CELLS, metavar="CELL", help=", ".join(CELLS))
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each loop (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=2.5, help="CPU time of a measurement (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=2.0, help="CPU time of a measurement (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="write the figures to this file, for scripts/pages.py")
     args = parser.parse_args()
     machine, rows = describe_machine(), []
