@@ -11,7 +11,7 @@ IMAGE = Path("envpool/atari/image")  # setup.py runs in the root of the tree
 
 
 def configure(extension: Extension, build: Build) -> None:
-    """Add the library, librt for shared memory, and the C++ standard. The engine needs futexes, so it needs Linux."""
+    """Add the library, librt for shared memory, and the C++ standard. Engine processes need prctl() and /dev/shm."""
     needs_linux(build, "ViZDoom")
     headers = [*IMAGE.glob("*.h"), Path("envpool/atari/emulator.h"), *Path("include/envpool").glob("*.h")]
     flags = [*build.flags, "-std=c++17", "-Iinclude"]
