@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envpool._core.definition import CURRENT_PLAYER, RAW_PREFIX
-from envpool.pools.opponents.style import Layout
+from envpool._core.definition import CURRENT_PLAYER
+from envpool.pools.opponents.style import Kind, Layout
 from envpool.pools.styles.players import MASK
 
 Array = npt.NDArray[Any]
 
-#: Arrays of the steps that a result merges, by what happens to them: a sum, or that any step said so.
-SUMMED = ("player:reward", "reward")
-ANY = ("player:terminated", "player:truncated")
 FIRST, LAST = 0, 2  # values of step_type
 #: Values of `Games.stage`: the user has the result; the core steps the environment, or has its row; an opponent acts
 #: next; the result is complete.
@@ -158,30 +155,31 @@ class Games:
         values: list[Array | None] = []
         step, mask = ~fresh & ~is_later, new[layout.at[MASK]]
         keep = self.arrays[layout.at[MASK]][ids] & ~mask & step[:, None]
-        is_any_kept, is_any_fresh = keep.any(), fresh.any()
-        for k, name in enumerate(layout.names):
-            part, old = new[k], self.arrays[k]
-            if name.startswith(("episode:", "game:")):
+        is_any_kept, is_any_fresh, are_steps = keep.any(), fresh.any(), step.all()
+
+        def where_step(value: Array, old: Array, part: Array) -> Array:
+            """Return a value for rows that are further steps, the new one for fresh rows, the old one for the rest."""
+            return value if are_steps else where_rows(fresh, part, where_rows(step, value, old[ids]))
+
+        for name, kind, part, old in zip(layout.names, layout.kinds, new, self.arrays, strict=True):
+            value: Array | None = part
+            if kind == Kind.ENTRY:
                 ended = step & new[layout.at[name.partition(":")[0] + ":mask"]]
-                if not is_any_fresh and not ended.any():
-                    values.append(None)
-                    continue
-                value = where_rows(fresh | ended, part, old[ids])
-            elif name in SUMMED:
-                value = where_rows(fresh, part, where_rows(step, old[ids] + part, old[ids]))
-            elif name in ANY:
-                value = where_rows(fresh, part, where_rows(step, old[ids] | part, old[ids]))
-            elif name == "step_type":
+                is_kept = not is_any_fresh and not ended.any()
+                value = None if is_kept else where_rows(fresh | ended, part, old[ids])
+            elif kind == Kind.SUM:
+                value = where_step(old[ids] + part, old, part)
+            elif kind == Kind.ANY:
+                value = where_step(old[ids] | part, old, part)
+            elif kind == Kind.STEP_TYPE:
                 first = where_rows((old[ids] == FIRST) & (part != LAST), np.full_like(part, FIRST), part)
-                value = where_rows(fresh, part, where_rows(step, first, old[ids]))
-            elif layout.is_of_step[k]:
-                value = where_rows(~is_later, part, old[ids])
-            elif name == MASK:
+                value = where_step(first, old, part)
+            elif kind == Kind.OF_STEP:
+                value = part if are_steps else where_rows(~is_later, part, old[ids])
+            elif kind == Kind.MASK:
                 value = where_rows(fresh, part, old[ids] | part)
-            elif is_any_kept and layout.of_players[k] and not name.startswith(RAW_PREFIX):
+            elif kind == Kind.PLAYERS and is_any_kept:
                 value = where_rows(keep, old[ids], part)
-            else:
-                value = part
             values.append(value)
         return values
 

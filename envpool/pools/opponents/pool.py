@@ -32,8 +32,8 @@ from envpool._support.text import shown
 from envpool.config.checks import check_opponents
 from envpool.errors import ConfigError, EnvIdError, PoolStateError, StateError
 from envpool.pools.opponents.actions import OpponentActions, packed
-from envpool.pools.opponents.games import ASKS, IDLE, READY, SENT, SUMMED, Games
-from envpool.pools.opponents.style import Layout, style_with_opponents
+from envpool.pools.opponents.games import ASKS, IDLE, READY, SENT, Games
+from envpool.pools.opponents.style import SUMMED, Layout, style_with_opponents
 from envpool.pools.pool import EnvPool
 from envpool.pools.states import EnvStates
 from envpool.pools.styles.players import MASK

@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from enum import Enum, auto
 from typing import Any
 
 import numpy.typing as npt
 
+from envpool._core.definition import RAW_PREFIX
 from envpool._core.results import ResultTemplate
 from envpool.pools.styles import tree
-from envpool.pools.styles.players import is_viewed, view_of
+from envpool.pools.styles.players import MASK, is_viewed, view_of
 
 Array = npt.NDArray[Any]
 
+SUMMED = ("player:reward", "reward")
 #: Arrays of the last step of an episode, which the first ones of the next episode leave as they are.
 OF_STEP = ("terminated", "truncated", "done", "discount", "player:terminated", "player:truncated")
 ENTRIES = ("episode:", "game:", "final:")
+
+
+class Kind(Enum):
+    """What happens to an array when a further step of the same send is merged."""
+
+    SUM = auto()
+    ANY = auto()  # bool: whether any step said so
+    STEP_TYPE = auto()
+    ENTRY = auto()  # of an episode or a game: that of the step that has ended it
+    OF_STEP = auto()  # the last one, also if it is followed by steps of the next episode
+    MASK = auto()  # of the players: those that have been there
+    PLAYERS = auto()  # the last row of each player
+    LAST = auto()
+
+
+def kind_of(name: str, of_players: Collection[str]) -> Kind:
+    """Return the kind of an array."""
+    if name.startswith(("episode:", "game:")):
+        return Kind.ENTRY
+    if name in ("player:terminated", "player:truncated"):
+        return Kind.ANY
+    kinds = {**dict.fromkeys(SUMMED, Kind.SUM), "step_type": Kind.STEP_TYPE, MASK: Kind.MASK}
+    if name in kinds:
+        return kinds[name]
+    if name in OF_STEP or name.startswith(ENTRIES):
+        return Kind.OF_STEP
+    return Kind.PLAYERS if name in of_players and not name.startswith(RAW_PREFIX) else Kind.LAST
 
 
 def style_with_opponents(base: Any) -> Any:
@@ -86,6 +116,7 @@ class Layout:
         self.at = {name: k for k, name in enumerate(names)}
         self.is_viewed = [is_viewed(name, of_players) for name in names]
         self.of_players = [name in of_players for name in names]
+        self.kinds = [kind_of(name, of_players) for name in names]
         # Whether an array belongs to a step rather than to the observation after it.
         self.is_of_step = [n in OF_STEP or n.startswith(ENTRIES) for n in names]
         self.templates = [ResultTemplate(nest, view.names, style.add_errors_to, finish) for nest in forms]
