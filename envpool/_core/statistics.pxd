@@ -52,6 +52,7 @@ cdef class Statistics:
     cdef bint counts_episodes
     cdef Recent episodes
     cdef Recent games
+    cdef double* last_player_returns    # of the last episodes (HISTORY, num_players), see Recent; NULL without players
     cdef readonly int64_t steps     # actions that were sent
     cdef readonly int64_t resets    # resets that the user has sent
 

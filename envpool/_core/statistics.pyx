@@ -258,6 +258,17 @@ cdef tuple means(const Recent* recent):
     return mean_return, float(np.mean([recent.lengths[<int>k] for k in kept])) if kept else None
 
 
+cdef tuple player_means(const Recent* recent, const double* returns, int32_t num_players):
+    """Returns the mean return of each player in the last episodes, None where it is unknown."""
+    kept = [k % HISTORY for k in range(max(recent.count - LAST, 0), recent.count)]
+    found = []
+    for p in range(num_players):
+        known = [returns[<int>k * num_players + <int>p] for k in kept]
+        known = [r for r in known if r == r]
+        found.append(float(np.mean(known)) if known else None)
+    return tuple(found)
+
+
 cdef int entries_of(const Block* b, int64_t row) noexcept:
     """Returns which entries a row has that was completed."""
     cdef int entries = 0
@@ -305,9 +316,10 @@ cdef class Statistics:
         tally.began = <int64_t*>(tally.returns + num_envs)
         arrays[1].view(np.int64)[:] = ep_now()
         if num_players:
-            sums = np.zeros((num_envs, num_players))
+            sums = np.zeros((num_envs + HISTORY, num_players))
             self.player_memory = sums
             tally.player_returns = <double*>cnp.PyArray_DATA(sums)
+            self.last_player_returns = tally.player_returns + num_envs * num_players
             tally.num_players = num_players
         if games:
             tally.reward_field, tally.over_field, tally.lives_field, tally.resets_continue_games = games
@@ -359,6 +371,8 @@ cdef class Statistics:
                 if tally.player_returns != NULL:
                     memcpy(<double*>b.core[EPISODE_PLAYER_RETURN] + r * tally.num_players, player_returns(tally, id),
                            tally.num_players * sizeof(double))
+                    memcpy(self.last_player_returns + self.episodes.count % HISTORY * tally.num_players,
+                           player_returns(tally, id), tally.num_players * sizeof(double))
                 keep(&self.episodes, tally.returns[id], elapsed[r])
                 start_sums(tally, id, now)
             start += FOUND_AT_ONCE
@@ -404,6 +418,9 @@ cdef class Statistics:
             "episodes": self.episodes.count if on else None,
             "mean_return": mean_return,
             "mean_length": mean_length,
+            "mean_player_returns": player_means(
+                &self.episodes, self.last_player_returns, self.tally.num_players
+            ) if self.last_player_returns != NULL and self.episodes.count else None,
             "games": self.games.count if has_games else None,
             "mean_game_return": game_return,
             "mean_game_length": game_length,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import warnings
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
@@ -50,6 +50,12 @@ class SetByInit:
         raise PoolStateError(
             f"the pool was never initialized and has no {self.name}: its __init__ failed, or a subclass did not call it"
         )
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """Return the sum of some values; None if one of them is unknown."""
+    known = list(values)
+    return None if None in known else sum(value for value in known if value is not None)
 
 
 #: Pools that are still open. They are closed at exit, before the libraries they use are unloaded.
@@ -623,7 +629,11 @@ class EnvPool(PoolAttributes, Pool):
         PoolStateError
             The pool was never initialized.
         """
-        return PoolStats(**self._totals(), num_threads=self.num_threads)
+        totals = self._totals()
+        of_players, of_groups = totals["mean_player_returns"], None
+        if of_players is not None:
+            of_groups = {name: total(of_players[p] for p in players) for name, players in self.spec.all_groups.items()}
+        return PoolStats(**totals, mean_group_returns=of_groups, num_threads=self.num_threads)
 
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,12 @@ class PoolStats:
         ``episode_statistics=True``.
     mean_return, mean_length : float or None
         Means over the last 100 of these episodes; None if there are none.
+    mean_player_returns : tuple of (float or None), or None
+        Tasks with players: the mean return of each player over these episodes, in the order of the numbers, also of
+        players that `opponents` play; None if there are none. In a game with the rewards 1, 0 and -1, this is the share
+        of games that were won, less that of games that were lost.
+    mean_group_returns : dict of str to (float or None), or None
+        Likewise the sums over the players of each group.
     games : int or None
         Whole games that have ended; None if every episode of the task is a whole game.
     mean_game_return, mean_game_length : float or None
@@ -52,6 +58,8 @@ class PoolStats:
     episodes: int | None = None
     mean_return: float | None = None
     mean_length: float | None = None
+    mean_player_returns: tuple[float | None, ...] | None = None
+    mean_group_returns: dict[str, float | None] | None = field(default=None, hash=False)
     games: int | None = None
     mean_game_return: float | None = None
     mean_game_length: float | None = None

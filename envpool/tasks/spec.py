@@ -108,6 +108,8 @@ class EnvSpec:
     groups : tuple of PlayerGroup
         The groups of the players; none if the environments have one player. With the option `controlled`, those of the
         players that are controlled.
+    all_groups : dict of str to tuple of int
+        The numbers of the players of each group, controlled or not.
     controlled : tuple of int or "alternate" or None
         The players whose actions the user chooses, in increasing order; "alternate" for a player that changes with each
         episode; None for all players.
@@ -172,6 +174,7 @@ class EnvSpec:
         self._refuse_with_players()
         self.capsule = self.transforms.wrap(own, groups)
         self.groups = self.transforms.groups(groups, about.fields)
+        self.all_groups = {group.name: group.players for group in groups}
         self._description = about if self.capsule is own else describe(self.capsule)
         table = named_in_table(self._params, self.definition.reset_options)
         check_table(self._description.name, table, self._description.params)

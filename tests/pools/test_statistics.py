@@ -344,3 +344,25 @@ def test_fields_that_do_not_exist():
     spec = spec_cls(spec_cls.gen_config(episode_statistics=True))
     with pytest.raises(ConfigError, match="names 'info:reward', but the environment has no field"):
         envpool.pools.classes.pool_class(spec_cls, "gymnasium")(spec)
+
+
+@pytest.mark.parametrize("options", [{}, {"controlled": "adversary"}, {"players": "dict", "controlled": [3]}])
+def test_means_of_players_and_groups(options):
+    options = {"num_envs": 5, "episode_statistics": True, "max_episode_steps": 7, "seed": 1} | options
+    with envpool.make_gymnasium("MPE/simple_tag-v3", **options) as pool:
+        pool.reset()
+        assert pool.stats().mean_player_returns is pool.stats().mean_group_returns is None
+        found = []
+        for k in range(200):
+            *_, info = pool.step(pool.sample_actions(k))
+            if "episode" in info:
+                found += list(info["episode"]["player_r"][info["_episode"]])
+        stats = pool.stats()
+        assert stats.episodes == len(found) > 100
+        means = np.mean(found[-100:], axis=0)
+        np.testing.assert_allclose(stats.mean_player_returns, means)
+        assert stats.mean_group_returns == pytest.approx({"adversary": means[:3].sum(), "agent": means[3]})
+        assert stats.mean_return == pytest.approx(means.sum())
+    assert pool.stats().mean_player_returns == stats.mean_player_returns
+    with envpool.make_gymnasium("CartPole-v1", episode_statistics=True) as pool:
+        assert pool.stats().mean_player_returns is None
