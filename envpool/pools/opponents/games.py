@@ -107,10 +107,11 @@ class Games:
         values: list[Any] = list(new) if fresh.all() else self._merged(ids, new, fresh, is_later)
         at_reward, owed = layout.at["player:reward"], self.all_owed(ids)
         reward = new[at_reward]
-        values[at_reward] = where_rows(fresh, reward + owed, values[at_reward])
+        values[at_reward] = select(fresh, reward + owed, values[at_reward])
         # After the end of an episode ("same_step"), the moves of opponents belong to the next one: their rewards are
         # owed to its first result, and if it ends before a controlled player has moved, it is not reported.
-        owed = where_rows(fresh | (is_later & begun), np.zeros_like(owed), where_rows(is_later, owed + reward, owed))
+        owed = select(is_later, owed + reward, owed)
+        owed[fresh | (is_later & begun)] = 0
         mask = new[layout.at[MASK]]
         stage = np.full(len(fresh), READY, np.int8)
         if self._is_turn_based:
@@ -159,35 +160,34 @@ class Games:
 
         def where_step(value: Array, old: Array, part: Array) -> Array:
             """Return a value for rows that are further steps, the new one for fresh rows, the old one for the rest."""
-            return value if are_steps else where_rows(fresh, part, where_rows(step, value, old[ids]))
+            if are_steps:
+                return value
+            value = select(step, value, old[ids])
+            return select(fresh, part, value) if is_any_fresh else value
 
         for name, kind, part, old in zip(layout.names, layout.kinds, new, self.arrays, strict=True):
             value: Array | None = part
             if kind == Kind.ENTRY:
                 ended = step & new[layout.at[name.partition(":")[0] + ":mask"]]
                 is_kept = not is_any_fresh and not ended.any()
-                value = None if is_kept else where_rows(fresh | ended, part, old[ids])
+                value = None if is_kept else select(fresh | ended, part, old[ids])
             elif kind == Kind.SUM:
                 value = where_step(old[ids] + part, old, part)
             elif kind == Kind.ANY:
                 value = where_step(old[ids] | part, old, part)
             elif kind == Kind.STEP_TYPE:
-                first = where_rows((old[ids] == FIRST) & (part != LAST), np.full_like(part, FIRST), part)
+                first = select((old[ids] == FIRST) & (part != LAST), np.full_like(part, FIRST), part)
                 value = where_step(first, old, part)
             elif kind == Kind.OF_STEP:
-                value = part if are_steps else where_rows(~is_later, part, old[ids])
+                value = part if are_steps else select(is_later, old[ids], part)
             elif kind == Kind.MASK:
-                value = where_rows(fresh, part, old[ids] | part)
+                value = select(fresh, part, old[ids] | part) if is_any_fresh else old[ids] | part
             elif kind == Kind.PLAYERS and is_any_kept:
-                value = where_rows(keep, old[ids], part)
+                value = select(keep, old[ids], part)
             values.append(value)
         return values
 
 
-def where_rows(chosen: Array, one: Array, other: Array) -> Array:
+def select(chosen: Array, one: Array, other: Array) -> Array:
     """Return rows of one array where `chosen`, bool (B,) or (B, P), is True, and of another one elsewhere."""
-    if chosen.all():
-        return one
-    if not chosen.any():
-        return other
     return np.where(chosen.reshape(*chosen.shape, *[1] * (one.ndim - chosen.ndim)), one, other)
