@@ -109,7 +109,7 @@ def checked_setting(name: str, value: Any, where: str, names: Sequence[str] = tu
         raise ConfigError(f"{where}: there is no setting {shown(name)}; {suggestion(name, list(names), 'there are')}")
     default = SETTINGS[name]
     if isinstance(default, bool):
-        if not isinstance(value, (int, np.bool_, np.integer)) or value not in (0, 1):
+        if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
             raise ConfigError(f"{where}: {name} must be True or False, got {shown(value)}")
         return bool(value)
     number = checked_number(name, value, where)
