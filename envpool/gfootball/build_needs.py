@@ -87,6 +87,19 @@ CHEATS = "onthepitch/player/humanoid/humanoid.cpp"
 EXTENSION = "AnimationExtension* Extension() { return extensions.begin()->second.get(); }\n"
 IMAGES = r"""\g<0>
   if (state->Load()) for (auto& image : mentalImages) image.ballPredictions_mirrored = ball_mirror;"""
+#: References in a saved state that are never null: file, member.
+REFERENCES = (
+    ("gamedefines.hpp", "player"),
+    ("onthepitch/humangamer.cpp", "hid"),
+    ("onthepitch/humangamer.cpp", "team"),
+    ("onthepitch/match.cpp", "designatedPossessionPlayer"),
+    ("onthepitch/player/controller/playercontroller.cpp", "oppTeam"),
+    ("onthepitch/player/controller/playercontroller.cpp", "team"),
+    ("onthepitch/player/humanoid/humanoidbase.hpp", "anim"),
+    ("onthepitch/team.cpp", "designatedTeamPossessionPlayer"),
+    ("onthepitch/teamAIcontroller.hpp", "player"),
+)
+
 PLAYERS = r"""  for (size_t i = player_count; i < playerData.size(); i++) delete playerData[i];
 \g<0>"""
 ROLES = "onthepitch/teamAIcontroller.cpp"
@@ -118,6 +131,7 @@ CHANGES = (
     ("defines.cpp", r"if \(index >= size\)", "if (index < -1 || index >= size)"),
     ("onthepitch/match.cpp", r" +state->process\(second_team\);", rf"\g<0> {TEAMS}"),
     ("onthepitch/team.cpp", r" +humanGamers\.resize\(size\);", r"  assert(size == int(humanGamers.size()));"),
+    *((file, rf" +state->process\({name}\);", rf"\g<0> assert({name});") for file, name in REFERENCES),
     # Mental images that a state adds are those of a game at rest; upstream mirrors them wrongly if teams are reversed.
     ("onthepitch/match.cpp", r" +mentalImages\.resize\(size\);", IMAGES),
     ("utils/animation.hpp", r" +state->process\(nodeName\);", r"\g<0> assert(nodeName < body_part_max);"),
