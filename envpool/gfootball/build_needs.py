@@ -109,7 +109,14 @@ COUNT = """
   void check(int size) { if (load) football::check_count(size, state.size() - pos); }
   void count(int& size) { process(size); check(size); }
 """
-TEAMS = "assert((first_team | second_team) == 1 && (first_team & second_team) == 0);"
+FOUL = "assert(foulType == 0 || (foulPlayer && foulVictim)); assert(!advantage || foulVictim);"
+LAST = "assert(lastTouchTeamID >= -1 && lastTouchTeamID <= 1);"
+TEAMS = """
+  if (first_team < 0 || first_team > 1 || second_team != 1 - first_team) {
+    first_team = 0;
+    second_team = 1;
+    football::fail("the teams of the saved state are damaged");
+  }"""
 
 #: Changes of upstream's text: file, pattern, replacement.
 CHANGES = (
@@ -129,7 +136,9 @@ CHANGES = (
     ("defines.hpp", r" +bool Load\(\)", COUNT + r"\g<0>"),
     ("defines.cpp", r" +value\.resize\(s\);", r"check(s);\g<0>"),
     ("defines.cpp", r"if \(index >= size\)", "if (index < -1 || index >= size)"),
-    ("onthepitch/match.cpp", r" +state->process\(second_team\);", rf"\g<0> {TEAMS}"),
+    ("onthepitch/match.cpp", r" +state->process\(second_team\);", rf"\g<0>{TEAMS}"),
+    ("onthepitch/match.cpp", r" +state->process\(lastTouchTeamID\);", rf"\g<0> {LAST}"),
+    ("onthepitch/referee.cpp", r" +state->process\(advantage\);", rf"\g<0> {FOUL}"),
     ("onthepitch/team.cpp", r" +humanGamers\.resize\(size\);", r"  assert(size == int(humanGamers.size()));"),
     *((file, rf" +state->process\({name}\);", rf"\g<0> assert({name});") for file, name in REFERENCES),
     # Mental images that a state adds are those of a game at rest; upstream mirrors them wrongly if teams are reversed.
