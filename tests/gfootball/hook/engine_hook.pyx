@@ -73,7 +73,7 @@ cdef class Game:
     def read(self):
         """Return the bytes of what is known of the game; step it until it is in play."""
         cdef engine.football_info info
-        memset(&info, 0, sizeof info)
+        memset(&info, 0, sizeof(info))
         checked(engine.read_info(self.game, &info))
         cdef int code
         while not info.is_in_play:
