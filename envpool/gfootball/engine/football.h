@@ -144,8 +144,9 @@ void football_set_waiting(football_game *game, int32_t count);
 // with a NULL buffer or too little capacity (FOOTBALL_BAD_ARGUMENT), nothing is written. The scenario is part of the state.
 int football_save(football_game *game, const void *extra, size_t extra_size, void *buffer, size_t *size);
 
-// Restores a state in a game of any scenario. Any bytes are safe: damaged ones return FOOTBALL_BAD_STATE and leave the game
-// as it was. `extra` must have the same size as when the state was saved.
+// Restores a state in a game of any scenario. Bytes that are refused return FOOTBALL_BAD_STATE and leave the game as it was.
+// A hash catches corruption, not tampering; lengths, references and ranges of forged values are checked. `extra` must have the size
+// with which the state was saved.
 int football_load(football_game *game, const void *buffer, size_t size, void *extra, size_t extra_size);
 
 // The scenario of the current episode, as it was given to football_reset (or saved with the loaded state).
