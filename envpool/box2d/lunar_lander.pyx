@@ -351,7 +351,7 @@ class LunarLander(Box2DDefinition):
     Options
     -------
     version : int
-        3 by default. In version 2 the world persists across episodes, so that an episode depends slightly on the
+        2 or 3, the default. In version 2 the world persists across episodes, so that an episode depends slightly on the
         episodes before it; the wind continues across episodes instead of being drawn again; and the observation space
         is narrower.
     continuous : bool

@@ -1,9 +1,9 @@
 """Play tasks against their upstream packages, and say whether every bit agrees.
 
-A task is played with the same seeds and the same random actions as gymnasium, dm_control or ale_py (under gymnasium's
-preprocessing). Observation, reward, terminated, truncated and the entries of info that both packages have are compared
-bit for bit, step by step, up to the first difference. The exit status is 0 if all tasks agree, 1 if one differs, and 2
-if a task could not be compared.
+A task is played with the same seeds and the same random actions as its upstream package (Atari: ale_py under
+gymnasium's preprocessing). Observation, reward, terminated, truncated and the entries of info that both packages have
+are compared bit for bit, step by step, up to the first difference. The exit status is 0 if all tasks agree, 1 if one
+differs, and 2 if a task could not be compared.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TASK",
         nargs="+",
         help="task ids, or globs with *, ? or [...] that match whole ids, see `envpool list`; tasks that a glob "
-        "matches and that have no upstream package are passed over",
+        "matches and that have no upstream package are skipped",
     )
     add("--steps", metavar="N", type=positive_int, default=500, help="steps of each env for each seed (default: 500)")
     add(
@@ -126,7 +126,7 @@ def oracles(patterns: Iterable[str], results: Results) -> dict[str, Oracle]:
             if oracle:
                 found[task_id] = oracle
             elif is_glob(pattern):
-                results.skip(task_id, f"{task_id} is passed over: {WITHOUT}", is_failure=False)
+                results.skip(task_id, f"{task_id} is skipped: {WITHOUT}", is_failure=False)
             else:
                 raise ConfigError(f"{task_id} cannot be compared: {WITHOUT}; leave it out")
     if not found and not results.failed:

@@ -50,7 +50,7 @@ class Gfootball(EnvDefinition):
     representation : str
         ``"extracted"`` (minimap), ``"simple115v2"``, ``"simple115"`` or ``"raw"``.
     stacked : bool
-        If True, an observation consists of the last 4 ones, along the last axis. Not for raw observations.
+        If True, an observation consists of the last 4 frames, along the last axis. Not for raw observations.
     rewards : str
         ``"scoring"``: 1 for a goal, -1 for one of the other team. ``"scoring,checkpoints"``: in addition, 0.1 for each
         of ten regions that an agent with the ball reaches first on its way to the goal.

@@ -85,8 +85,8 @@ class Scenario(EnvDefinition):
     terminate_on_success : bool
         If True, an episode terminates when its aim is reached. Default False.
     benchmark_data : bool
-        If True, ``info["benchmark_data"]`` has upstream's figures about each agent, float64, see the page of the
-        family. Default False.
+        If True, ``info["benchmark_data"]`` has upstream's figures about each agent, float64; docs/multi_agent.md
+        describes them. Default False.
     """
 
     options: ClassVar[dict[str, Any]] = {"continuous_actions": False, "dynamic_rescaling": True}

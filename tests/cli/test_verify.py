@@ -321,7 +321,7 @@ def test_bad_usage(arguments, text, capsys):
 def test_a_glob_passes_over_tasks_without_upstream(capsys):
     assert main(["verify", "C?t*h-v0", "C?rtPole-v0", "--steps", "3"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Catch-v0 is passed over: it has no upstream package")
+    assert out.startswith("Catch-v0 is skipped: it has no upstream package")
     assert out.endswith("every bit agrees (1 task)\n")
 
 
