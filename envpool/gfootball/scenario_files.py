@@ -134,7 +134,7 @@ def make_names() -> dict[str, ModuleType]:
 
 
 NAMES = make_names()
-LOCK = threading.Lock()
+LOCK = threading.RLock()  # a scenario file may make a pool of its own
 
 
 @contextmanager

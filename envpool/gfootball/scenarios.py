@@ -7,6 +7,7 @@ A scenario is one of upstream's 18, whose facts are the table below, a Python fi
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
@@ -109,9 +110,7 @@ def checked_setting(name: str, value: Any, where: str, names: Sequence[str] = tu
         raise ConfigError(f"{where}: there is no setting {shown(name)}; {suggestion(name, list(names), 'there are')}")
     default = SETTINGS[name]
     if isinstance(default, bool):
-        if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
-            raise ConfigError(f"{where}: {name} must be True or False, got {shown(value)}")
-        return bool(value)
+        return checked_flag(name, value, where)
     number = checked_number(name, value, where)
     if isinstance(default, float):
         if not 0 <= number <= 1:
@@ -124,13 +123,20 @@ def checked_setting(name: str, value: Any, where: str, names: Sequence[str] = tu
     return int(number)
 
 
+def checked_flag(name: str, value: Any, where: str) -> bool:
+    """Return True or False, or raise ConfigError."""
+    if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
+        raise ConfigError(f"{where}: {name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
 def checked_number(name: str, value: Any, where: str) -> float:
     """Return a finite number, or raise ConfigError."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not math.isfinite(number) or isinstance(value, (str, bytes)):
+    if not math.isfinite(number) or isinstance(value, (str, bytes, bool)):
         raise ConfigError(f"{where}: {name} must be a finite number, got {shown(value)}")
     return number
 
@@ -157,8 +163,8 @@ def checked_role(role: Any, where: str) -> str:
             return name
     else:
         try:
-            number = int(role)
-        except (TypeError, ValueError, OverflowError):
+            number = -1 if isinstance(role, bool) else operator.index(role)
+        except TypeError:
             number = -1
         if 0 <= number < len(ROLES):
             return ROLES[number]
@@ -178,7 +184,8 @@ def checked_player(values: Any, where: str) -> Player:
         raise ConfigError(f"{where} must be (x, y, role), optionally with lazy and controllable, got {shown(values)}")
     player = Player(*values)
     x, y = checked_position((player.x, player.y), where)
-    return Player(x, y, checked_role(player.role, where), bool(player.lazy), bool(player.controllable))
+    lazy, controllable = (checked_flag(name, getattr(player, name), where) for name in ("lazy", "controllable"))
+    return Player(x, y, checked_role(player.role, where), lazy, controllable)
 
 
 def checked_team(name: str, players: Any, where: str) -> tuple[Player, ...]:

@@ -454,7 +454,8 @@ class EnvPool(PoolAttributes, Pool):
     def set_randomize(self, randomize: Mapping[str, Sequence[Any]] | None, env_id: Any = None) -> None:
         """Change from which distributions environments draw parameters, from their next reset on.
 
-        A parameter that is no longer drawn has the value that was passed to ``make`` again, or its default.
+        A parameter that is no longer drawn has the value that was passed to ``make`` again, or its default. One that a
+        restored state has brought stays.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ WAY_OUT = "pass collect() a function act(result) instead, which returns actions 
 #: Activations of torch that an MLP computes, by the name of the class.
 TORCH_ACTIVATIONS = {"Tanh": "tanh", "ReLU": "relu", "ELU": "elu"}
 #: Names of the arrays in a dict.
-ARRAY_NAME = re.compile(r"(actor|critic)\.(\d+)\.(weight|bias)")
+ARRAY_NAME = re.compile(r"(actor|critic)\.(0|[1-9][0-9]*)\.(weight|bias)")
 
 
 class MLP:
@@ -256,7 +256,7 @@ def layers_of(name: str, module: Any) -> list[Layer]:
             bias = np.zeros(len(weight), np.float32) if part.bias is None else as_array(f"{path}.bias", part.bias)
             layers.append((weight, bias, "linear", 0.0))
         elif kind in TORCH_ACTIVATIONS and is_linear:
-            layers[-1] = (*layers[-1][:2], TORCH_ACTIVATIONS[kind], float(getattr(part, "alpha", 0.0)))
+            layers[-1] = (*layers[-1][:2], TORCH_ACTIVATIONS[kind], alpha_of(path, part))
         elif kind != "Identity" and not (kind == "Flatten" and not layers and part.start_dim == 1):
             raise ConfigError(
                 f"{path} is {shown(part)}, but an MLP has layers of torch.nn.Linear, and Tanh, ReLU or ELU after a "
@@ -267,6 +267,14 @@ def layers_of(name: str, module: Any) -> list[Layer]:
     return layers
 
 
+def alpha_of(path: str, activation: Any) -> float:
+    """Return the alpha of an activation of torch; 0 for those without."""
+    alpha = getattr(activation, "alpha", 0.0)
+    if not isinstance(alpha, int | float) or not math.isfinite(alpha):
+        raise ConfigError(f"{path}.alpha must be a finite number, got {shown(alpha)}")
+    return float(alpha)
+
+
 def flattened(path: str, module: Any) -> Iterable[tuple[str, Any]]:
     """Yield the layers of nested Sequentials of torch with their names."""
     if not type(module).__module__.startswith("torch.nn.modules."):
@@ -274,12 +282,12 @@ def flattened(path: str, module: Any) -> Iterable[tuple[str, Any]]:
             f"{path} is of the class {type(module).__module__}.{type(module).__qualname__}, but an MLP has layers of "
             f"torch.nn itself, and no others: {WAY_OUT}"
         )
-    if module._forward_hooks or module._forward_pre_hooks:
-        raise ConfigError(f"{path} has forward hooks, which an MLP would not call: {WAY_OUT}")
+    if module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module):
+        raise ConfigError(f"{path} has forward hooks or a forward of its own, which an MLP would not call: {WAY_OUT}")
     if type(module).__name__ != "Sequential":
         yield path, module
         return
-    for name, part in module.named_children():
+    for name, part in module._modules.items():  # named_children() leaves out a module that comes again
         yield from flattened(f"{path}.{name}", part)
 
 
@@ -331,11 +339,11 @@ def complete(name: str, layers: list[Layer]) -> Network:
 
 def as_array(name: str, value: Any) -> npt.NDArray[Any]:
     """Return a tensor of any device, or an array, as a C-contiguous array."""
-    if hasattr(value, "detach"):  # of torch
-        value = value.detach().cpu()
     try:
+        if hasattr(value, "detach"):  # of torch
+            value = value.detach().cpu()
         return np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
         raise TypeError(f"{name} cannot be converted to a NumPy array ({error}): pass float32 weights") from error
 
 

@@ -230,6 +230,8 @@ class Rollout(Recorder):
         """
         if self.pool.spec.config.autoreset_mode == "disabled":
             raise ConfigError("collect() needs a pool that resets its environments: not autoreset_mode='disabled'")
+        if not callable(act) or isinstance(act, type):
+            raise TypeError(f"act must be a function or an MLP, got {shown(act)}")
         if isinstance(act, MLP):
             name, shape = act.fit(self.pool, self._depth > 0)
             last, last_extras = self.collect_with(act.policy, name, shape, result is not None)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from envpool._core.inputs import as_ids
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 
@@ -58,12 +60,17 @@ class Curriculum:
     ):
         if not callable(randomize):
             raise TypeError(f"randomize must be a function of the level, got {shown(randomize)}")
-        if not step > 0:
+        if not hasattr(pool, "set_randomize"):
+            raise TypeError(f"pool must be a pool of envpool.make, got {shown(pool)}; pass vec.pool of a VectorEnv")
+        for name, value in (("step", step), ("harder_at", harder_at), ("easier_at", easier_at)):
+            if not is_number(value) and (name != "easier_at" or value is not None):
+                raise ConfigError(f"{name} must be a finite number, got {shown(value)}")
+        if step <= 0:
             raise ConfigError(f"step must be above 0, got {shown(step)}")
         if easier_at is not None and not easier_at < harder_at:
             raise ConfigError(f"easier_at must be less than harder_at, which is {harder_at}, got {shown(easier_at)}")
-        if not isinstance(window, int | np.integer) or window < 1:
-            raise ConfigError(f"window must be an integer of at least 1, got {shown(window)}")
+        if not isinstance(window, int | np.integer) or isinstance(window, bool) or not 1 <= window < 2**31:
+            raise ConfigError(f"window must be an integer from 1 to 2**31 - 1, got {shown(window)}")
         self.pool, self.randomize = pool, randomize
         self.step, self.harder_at, self.easier_at = step, harder_at, easier_at
         self._scores: deque[float] = deque(maxlen=int(window))
@@ -79,7 +86,11 @@ class Curriculum:
 
     @level.setter
     def level(self, level: float) -> None:
-        self._move(checked_level(level))
+        new = checked_level(level)
+        if new != self._level:
+            self.pool.set_randomize(self.randomize(new))  # if it raises, the level stays
+            self._move(new)
+            self._applied[:] = self._changes
         self._apply(None)
 
     def update(self, scores: Any = (), env_id: Any = None) -> float:
@@ -98,9 +109,14 @@ class Curriculum:
         ConfigError
             A score is not a finite number.
         EnvIdError
-            Environments are in flight. The scores are counted; the next call changes the distributions.
+            The ids are not integers, and nothing was counted. Or envs are in flight: the scores are counted, and
+            the next call changes the distributions.
         """
-        given = np.asarray(scores)
+        ids = as_ids(env_id)
+        try:
+            given = np.asarray(scores)
+        except ValueError as error:  # ragged
+            raise ConfigError(f"scores must be a sequence of finite numbers, got {shown(scores)}") from error
         if given.ndim != 1 or given.dtype.kind not in "biuf" or not np.isfinite(given).all():
             raise ConfigError(f"scores must be a sequence of finite numbers, one for each episode, got {shown(scores)}")
         for score in given.tolist():
@@ -108,10 +124,10 @@ class Curriculum:
             if len(self._scores) == self._scores.maxlen:
                 mean = sum(self._scores) / len(self._scores)
                 if mean >= self.harder_at:
-                    self._move(min(self._level + self.step, 1.0))
+                    self._move(min(round(self._level + self.step, 12), 1.0))
                 elif self.easier_at is not None and mean <= self.easier_at:
-                    self._move(max(self._level - self.step, 0.0))
-        self._apply(env_id)
+                    self._move(max(round(self._level - self.step, 12), 0.0))
+        self._apply(ids)
         return self._level
 
     def _move(self, level: float) -> None:
@@ -120,9 +136,9 @@ class Curriculum:
             self._changes += 1
             self._scores.clear()
 
-    def _apply(self, env_id: Any) -> None:
+    def _apply(self, ids: npt.NDArray[np.integer[Any]] | None) -> None:
         """Give environments the distributions of the level if they have others."""
-        ids = np.arange(len(self._applied)) if env_id is None else np.atleast_1d(np.asarray(env_id, np.int64))
+        ids = np.arange(len(self._applied)) if ids is None else ids
         is_known = (ids >= 0) & (ids < len(self._applied))  # the pool refuses others
         old = ids[~is_known | (self._applied[np.where(is_known, ids, 0)] != self._changes)]
         if len(old):
@@ -130,8 +146,14 @@ class Curriculum:
             self._applied[old] = self._changes
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number."""
+    is_real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return is_real and abs(value) < float("inf")
+
+
 def checked_level(level: Any) -> float:
     """Return a level as a float, or raise ConfigError."""
-    if not isinstance(level, int | float | np.number) or not 0 <= level <= 1:
+    if not is_number(level) or not 0 <= level <= 1:
         raise ConfigError(f"level must be a number from 0 to 1, got {shown(level)}")
     return float(level)

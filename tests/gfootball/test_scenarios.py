@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,6 +106,29 @@ def test_the_table_agrees_with_the_recorded_numbers_of_players() -> None:
 def test_mistakes_in_a_file(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         envpool.make_spec(CUSTOM, scenario=written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("player", "message"),
+    [
+        ((0, 0, "CM", "no"), "lazy must be True or False, got 'no'"),
+        ({"x": 0, "y": 0, "role": "CM", "controllable": "False"}, "controllable must be True or False, got 'False'"),
+        ((0, 0, 5.7), "role must be one of GK, .*, got 5.7"),
+        ((0, 0, True), "role must be one of GK, .*, got True"),
+        ((True, 0, "CM"), "x must be a finite number, got True"),
+    ],
+)
+def test_players_that_are_refused(player: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        envpool.make_spec(CUSTOM, scenario={"left_team": [(-1, 0, "GK"), player]})
+
+
+def test_a_file_that_makes_a_pool_of_a_file(tmp_path: Path) -> None:
+    inner = written(tmp_path, FILE)
+    outer = tmp_path / "outer.py"
+    first = f"import envpool\nenvpool.make_spec('gfootball/custom-v1', scenario={str(inner)!r})\n"
+    outer.write_text(first + FILE)
+    assert envpool.make_spec(CUSTOM, scenario=outer).config.scenario == outer
 
 
 def test_a_file_that_is_missing(tmp_path: Path) -> None:

@@ -61,6 +61,8 @@ def constant(inputs, outputs, action):
             nn.Flatten(), nn.Sequential(nn.Linear(5, 9, bias=False), nn.ELU()), nn.Identity(), nn.Linear(9, 3)
         ),
         nn.Sequential(nn.Linear(5, 300), nn.Tanh(), nn.Linear(300, 300), nn.ReLU(), nn.Linear(300, 3), nn.Tanh()),
+        nn.Sequential(nn.Linear(5, 7), *[nn.Tanh(), nn.Linear(7, 7)] * 3, nn.Linear(7, 3)),  # modules that come again
+        nn.Sequential(*[nn.Sequential(nn.Linear(5, 5), nn.ReLU())] * 3, nn.Linear(5, 3)),
     ],
 )
 @pytest.mark.parametrize("rows", [1, 8, 37])
@@ -420,6 +422,12 @@ def hooked():
     return module
 
 
+def replaced():
+    module = network(4, 2)
+    module.forward = lambda x: x
+    return module
+
+
 @pytest.mark.parametrize(
     ("module", "text"),
     [
@@ -433,6 +441,8 @@ def hooked():
         (OwnTanh(), r"actor is of the class .*OwnTanh"),
         ("network", r"actor is of the class builtins\.str"),
         (hooked(), r"actor\.0 has forward hooks"),
+        (replaced(), r"actor has .* a forward of its own"),
+        (nn.Sequential(nn.Linear(4, 2), nn.ELU(float("nan"))), r"actor\.1\.alpha must be a finite number, got nan"),
         (nn.utils.parametrizations.weight_norm(nn.Linear(4, 2)), r"actor is of the class .*Parametrized"),
         (nn.Sequential(), "the actor has no layer of torch.nn.Linear"),
         (network(4, 2).double(), r"layer 0 of the actor has dtype float64.*use \.astype\(np\.float32\)"),
@@ -448,6 +458,11 @@ def hooked():
 def test_networks_that_are_refused(module, text):
     with pytest.raises(ConfigError, match=text):
         MLP(module)
+
+
+def test_weights_without_data_are_refused():
+    with pytest.raises(TypeError, match=r"actor\.weight cannot be converted to a NumPy array"):
+        MLP(nn.Linear(4, 2, device="meta"))
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,13 @@ def test_async_pools_change_what_was_received():
         ({"level": 1.5}, ConfigError, "level must be a number from 0 to 1, got 1.5"),
         ({"level": "1"}, ConfigError, "level must be a number from 0 to 1, got '1'"),
         ({"step": 0}, ConfigError, "step must be above 0, got 0"),
-        ({"window": 0}, ConfigError, "window must be an integer of at least 1, got 0"),
-        ({"window": 2.5}, ConfigError, "window must be an integer of at least 1, got 2.5"),
+        ({"level": True}, ConfigError, "level must be a number from 0 to 1, got True"),
+        ({"step": "x"}, ConfigError, "step must be a finite number, got 'x'"),
+        ({"harder_at": float("nan")}, ConfigError, "harder_at must be a finite number, got nan"),
+        ({"easier_at": "x"}, ConfigError, "easier_at must be a finite number, got 'x'"),
+        ({"window": 0}, ConfigError, "window must be an integer from 1 to 2.*, got 0"),
+        ({"window": 2.5}, ConfigError, "window must be an integer from 1 to 2.*, got 2.5"),
+        ({"window": 10**30}, ConfigError, "window must be an integer from 1 to"),
         ({"easier_at": 0.8}, ConfigError, "easier_at must be less than harder_at, which is 0.8, got 0.8"),
         ({"randomize": lambda level: {"x": 1}}, ConfigError, "randomize"),
     ],
@@ -94,7 +99,33 @@ def test_arguments_that_are_refused(pool, options, error, text):
         envpool.Curriculum(pool, **{"randomize": ranges} | options)
 
 
-@pytest.mark.parametrize("scores", [[float("nan")], ["1"], 1, [[1]]])
+@pytest.mark.parametrize("ids", [[True, False, False], [0.5], ["a"], [[0, 1]], [None]])
+def test_ids_that_are_refused(pool, ids):
+    course = envpool.Curriculum(pool, ranges, window=1)
+    with pytest.raises(EnvIdError, match="env_id must be a 1-D array of integers"):
+        course.update([1], ids)
+    assert course.level == 0  # nothing was counted
+
+
+def test_what_is_no_pool_is_refused():
+    vector_env = envpool.make_vec("CartPole-v1", 2)
+    with vector_env.pool, pytest.raises(TypeError, match=r"pool must be a pool of envpool\.make.*vec\.pool"):
+        envpool.Curriculum(vector_env, ranges)
+
+
+def test_a_level_whose_distributions_are_refused_is_not_set(pool):
+    course = envpool.Curriculum(pool, lambda level: {"length": ("uniform", 1, 2 if level < 0.5 else -1)})
+    with pytest.raises(ConfigError):
+        course.level = 0.5
+    assert course.level == 0
+
+
+def test_ten_steps_of_a_tenth_end_at_one(pool):
+    course = envpool.Curriculum(pool, ranges, window=1)
+    assert course.update([1] * 10) == 1
+
+
+@pytest.mark.parametrize("scores", [[float("nan")], ["1"], 1, [[1]], [[1], [2, 3]]])
 def test_scores_that_are_refused(pool, scores):
     course = envpool.Curriculum(pool, ranges, window=1)
     with pytest.raises(ConfigError, match="scores must be a sequence of finite numbers"):

@@ -400,8 +400,8 @@ class CarRacing(Box2DDefinition):
     Options
     -------
     version : int
-        2 or 3, the default. In version 2 a finished lap truncates the episode instead of terminating it, and the displayed
-        reward is truncated to an integer instead of rounded.
+        2 or 3, the default. In version 2 a finished lap truncates the episode instead of terminating it, and the
+        displayed reward is truncated to an integer instead of rounded.
     domain_randomize : bool
         If True, every episode has random colours.
     continuous : bool
