@@ -154,7 +154,7 @@ def test_draws_that_begin_later_are_those_of_the_seed():
         pool.reset()
         rng = stream(4)
         assert in_force(pool, "gravity")[0] == rng.random()
-        pool.set_randomize({"gravity": ("uniform", 0, 2)})  # the generator goes on
+        pool.set_randomize({"gravity": ("uniform", 0, 2)})  # the generator continues
         pool.reset()
         assert in_force(pool, "gravity")[0] == 2 * rng.random()
 
