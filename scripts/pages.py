@@ -164,15 +164,6 @@ def dispatch(rows: list[dict[str, Any]]) -> str:
     return table(("mode", "threads", *costs), lines)
 
 
-def levels(report: dict[str, Any]) -> str:
-    """Return the table of resets and kernels of MiniGrid, with the levels whose resets are shortest and longest."""
-    resets = {row["task"]: row["microseconds"] for row in report["resets"]}
-    kernels = {row["task"]: row["steps_per_cpu_second"] for row in report["kernels"]}
-    extremes = (min(resets, key=resets.__getitem__), max(resets, key=resets.__getitem__))
-    rows = ([task, f"{resets[task]:.2f}", rate(kernels.get(task))] for task in dict.fromkeys((*kernels, *extremes)))
-    return machine(report) + table(("task", "reset, us", "kernel, steps per CPU-s"), rows)
-
-
 def upstream(report: dict[str, Any]) -> str:
     """Return the table of a comparison with upstream, after the line about the machine."""
     rows = (
@@ -316,15 +307,12 @@ def replace(text: str, name: str, content: str) -> str:
 #: Tables of measurements by page: the name of the part, the function that renders it, and the name of its data file.
 MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
     "docs/benchmarks.md": {
-        "async": (bench, "async"),
-        "simulators": (bench, "simulators"),
         "simulators_gymnasium": (bench, "simulators_gymnasium"),
         "compare": (compare, "compare"),
         "atari": (atari, "compare"),
         "construction": (construction, "compare"),
         "dispatch": (dispatch, "dispatch"),
         "compare_minigrid": (compare, "minigrid"),
-        "levels": (levels, "minigrid_speed"),
         "upstream_minigrid": (upstream, "minigrid_speed"),
         "upstream_minatar": (upstream, "minatar_speed"),
         "upstream_mpe": (upstream, "mpe_speed"),
