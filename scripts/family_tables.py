@@ -1,11 +1,16 @@
-"""The tables of tasks and of options on the pages of families, made from the registry."""
+"""The tables of tasks, options and parameters on the pages of families, made from the registry."""
 
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
+from envpool import make_spec
+from envpool.cli.spec import SHOWN_BOUNDS, value_text
 from envpool.config.option_texts import option_texts
 from envpool.config.options import SHARED_OPTIONS
+from envpool.config.params import Param
 from envpool.registration import registry
 from envpool.tasks.entries import TaskEntry, family_of
 from envpool.tasks.spec import spec_class_of
@@ -14,7 +19,7 @@ from envpool.tasks.spec import spec_class_of
 MOST_OWNERS = 6
 
 #: The begin of a part that belongs to a family, and the part's name: "tasks box2d".
-MARKER = re.compile(r"<!-- ((tasks|options) ([\w.]+)): begin")
+MARKER = re.compile(r"<!-- ((tasks|options|parameters) ([\w.]+)): begin")
 
 
 def table(headers: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -40,12 +45,11 @@ def tasks(folder: str) -> str:
 
 
 def with_limits(names: list[tuple[str, int | None]]) -> str:
-    """Return task ids with their time limits, or with one limit at the end if all limits are equal."""
-    limits = {limit for _, limit in names}
-    if len(limits) > 1:
-        return ", ".join(f"`{name}` ({limit})" if limit else f"`{name}`" for name, limit in names)
-    (limit,) = limits
-    return ", ".join(f"`{name}`" for name, _ in names) + (f" ({limit})" if limit else "")
+    """Return task ids with their time limits; ids with the same limit share it."""
+    groups: dict[int | None, list[str]] = {}
+    for name, limit in names:
+        groups.setdefault(limit, []).append(f"`{name}`")
+    return "; ".join(", ".join(ids) + (f" ({limit})" if limit else "") for limit, ids in groups.items())
 
 
 def options(folder: str) -> str:
@@ -81,6 +85,21 @@ def options(folder: str) -> str:
     return table(("option", "default", "environments", "meaning"), cells)
 
 
+def parameters(folder: str) -> str:
+    """Return the table of the parameters of a family with their defaults, with one row per environment."""
+    rows: dict[str, str] = {}
+    for name, task in members(folder).items():  # the last task of an environment has its current version
+        params = make_spec(name).param_spec.items()
+        rows[task.env or ""] = ", ".join(f"`{key}`{default_of(param)}" for key, param in params)
+    return table(("environment", "parameters (default)"), ([env, values] for env, values in rows.items() if values))
+
+
+def default_of(param: Param) -> str:
+    """Return the default of a parameter with its unit, in parentheses; nothing for arrays that are too long to show."""
+    text = f"{value_text(param.default)} {param.unit}".rstrip()
+    return "" if np.size(param.default) > SHOWN_BOUNDS else f" ({text})"
+
+
 def shown(defaults: set[str]) -> str:
     """Return the text of a default."""
     return f"`{next(iter(defaults))}`".replace("'", '"') if len(defaults) == 1 else "per task"
@@ -105,7 +124,7 @@ def who(owners: Iterable[str], everyone: set[str]) -> str:
     return ", ".join(names) if len(names) <= MOST_OWNERS else f"{len(names)} environments"
 
 
-RENDERERS: dict[str, Callable[[str], str]] = {"tasks": tasks, "options": options}
+RENDERERS: dict[str, Callable[[str], str]] = {"tasks": tasks, "options": options, "parameters": parameters}
 
 
 def parts(text: str) -> dict[str, Any]:
