@@ -126,4 +126,4 @@ def test_commands_are_found():
     ):
         assert command in shown
     assert any(command.endswith("--json docs/data/compare.json") for command in shown)
-    assert any("Breakout-v5 --num-envs 64 --num-threads 1 --json" in command for command in shown)  # two lines
+    assert any("CarRacing-v3 --num-envs 64 --num-threads 2 --compare" in command for command in shown)  # two lines

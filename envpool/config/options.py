@@ -288,7 +288,7 @@ POOL_OPTIONS = table(
         "Mapping[str, Sequence[Any]] | None",
         check_form,
         "distributions from which parameters are drawn anew for each episode, by their names, see "
-        "[docs/randomization.md](docs/randomization.md)",
+        "[docs/options.md](docs/options.md#randomized-parameters)",
         'e.g. `{"gravity": ("uniform", 8, 12)}`',
         normal_type="dict[str, tuple[Any, ...]] | None",
     ),

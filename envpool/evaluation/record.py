@@ -65,7 +65,7 @@ def record(
         pool's option `players`.
     path : path
         An .mp4 or .gif file: a video of all environments side by side; the pool needs ``render_mode="rgb_array"``.
-        An .npz or .hdf5 file: a dataset, see docs/evaluation.md. A folder such as ``cartpole-expert-v0``: a dataset in
+        An .npz or .hdf5 file: a dataset, see docs/rendering.md. A folder such as ``cartpole-expert-v0``: a dataset in
         the format of Minari.
     episodes : int, optional
         Number of episodes of a dataset: the first ones of each environment. By default one per environment, unless
