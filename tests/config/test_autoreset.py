@@ -1,4 +1,4 @@
-"""The three auto-reset modes: the table in docs/api.md, and equality with gymnasium's own vector env."""
+"""The three auto-reset modes around the end of an episode, and equality with gymnasium's own vector env."""
 
 import gymnasium
 import numpy as np
