@@ -18,6 +18,12 @@ from envpool.tasks.spec import spec_class_of
 #: The number of environments up to which a table of options names those that have an option.
 MOST_OWNERS = 6
 
+#: The family whose page has the options that another one takes from it, by the other one.
+BASES = {"mujoco.dmc": "mujoco.gym", "mujoco.robotics": "mujoco.gym"}
+
+#: How the description of an option begins that is another name of one; such names stand in tables of their own.
+SYNONYM = "If not None, replaces "
+
 #: The begin of a part that belongs to a family, and the part's name: "tasks box2d".
 MARKER = re.compile(r"<!-- ((tasks|options|parameters) ([\w.]+)): begin")
 
@@ -52,24 +58,30 @@ def with_limits(names: list[tuple[str, int | None]]) -> str:
     return "; ".join(", ".join(ids) + (f" ({limit})" if limit else "") for limit, ids in groups.items())
 
 
+def own_options(task: TaskEntry) -> list[tuple[str, str]]:
+    """Return the options that a task has and other tasks do not have, with their descriptions."""
+    definition = spec_class_of(task).definition
+    texts = option_texts(definition)
+    own = [name for name in definition.options if name not in SHARED_OPTIONS or texts.get(name)]
+    return [(name, texts.get(name, "")) for name in own if name not in definition.params]
+
+
 def options(folder: str) -> str:
     """Return the table of the options that the tasks of a family have and other tasks do not have.
 
     Options of the same environments with the same description share a row. A default that differs among tasks is not
-    shown. Parameters, which may differ among the environments of a pool, have tables of their own.
+    shown. Options that stand on the page of another family, and other names of options, are left out. Parameters, which
+    may differ among the environments of a pool, have tables of their own.
     """
     defaults: dict[tuple[str, str], set[str]] = {}
     owners: dict[tuple[str, str], dict[str, None]] = {}
+    elsewhere = {key for task in members(BASES.get(folder, "")).values() for key in own_options(task)}
     for task in members(folder).values():
-        spec_cls = spec_class_of(task)
-        definition = spec_cls.definition
-        texts = option_texts(definition)
-        values = spec_cls.gen_config._field_defaults | dict(task.config)
-        for name in definition.options:
-            if (name not in SHARED_OPTIONS or texts.get(name)) and name not in definition.params:
-                key = name, texts.get(name, "")
-                defaults.setdefault(key, set()).add(repr(values[name]))
-                owners.setdefault(key, {})[task.env or ""] = None
+        values = spec_class_of(task).gen_config._field_defaults | dict(task.config)
+        for name, text in own_options(task):
+            if (name, text) not in elsewhere and not text.startswith(SYNONYM):
+                defaults.setdefault((name, text), set()).add(repr(values[name]))
+                owners.setdefault((name, text), {})[task.env or ""] = None
     rows: dict[tuple[str, str], list[tuple[str, str]]] = {}
     everyone = {task.env or "" for task in members(folder).values()}
     for (name, text), envs in owners.items():
