@@ -75,6 +75,13 @@ need_build_tools() {
     fi
 }
 
+# interpreter VERSION: prints the path of an interpreter, found as pythonVERSION on the PATH or among those of pyenv.
+interpreter() {
+    command -v "python$1" >/dev/null && "python$1" -c '' 2>/dev/null && command -v "python$1" && return
+    compgen -G "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1.*/bin/python" | sort -V | tail -n 1 | grep . ||
+        die "there is no Python $1: neither python$1 on the PATH nor one of pyenv"
+}
+
 # make_venv FOLDER OPTION...: creates a virtual environment unless it exists and has pip, and puts it on the PATH.
 make_venv() {
     # An interrupted run may have left a venv without pip.
@@ -105,12 +112,15 @@ install_wanted() {
 }
 
 # enter_test_venv: enters the virtual environment of scripts/test and scripts/dev, in which this tree is envpool.
+# enter_test_venv VERSION: the one for another version of Python, which PYTHON must be, without what examples need.
 enter_test_venv() {
-    make_venv .venv-test
-    install_requirements .venv-test build run test examples
-    mkdir -p .venv-test/alone
-    python scripts/requirements.py test-alone >.venv-test/alone/wanted.txt
-    install_wanted .venv-test/alone "what pyproject.toml requires for test-alone, without its dependencies" --no-deps
+    local venv=.venv-test${1:+-$1} groups=(build run test)
+    (($#)) || groups+=(examples)
+    make_venv "$venv"
+    install_requirements "$venv" "${groups[@]}"
+    mkdir -p "$venv/alone"
+    python scripts/requirements.py test-alone >"$venv/alone/wanted.txt"
+    install_wanted "$venv/alone" "what pyproject.toml requires for test-alone, without its dependencies" --no-deps
     python -c 'import os, sysconfig; print(os.getcwd(), file=open(sysconfig.get_path("purelib") + "/envpool-tree.pth", "w"))'
 }
 
