@@ -91,7 +91,7 @@ cross_environment() {
 # the compilers. The kernel of this machine cannot start programs for aarch64, so sys.executable names the program of this
 # machine, and target_children.py runs with qemu what Python starts otherwise.
 make_target_python() {
-    local site=$target/site-packages packages=$target_root/usr/lib/python3/dist-packages alone
+    local site=$target/site-packages packages=$target_root/usr/lib/python3/dist-packages alone=$target/alone.txt
     make_root
     mkdir -p "$target/bin" "$target/pure" "$packages"
     (
@@ -121,13 +121,13 @@ END
         grep -v '^mujoco$' | sort -u >"$site.txt"
     cmp -s "$site.txt" "$site/installed.txt" && return
     say "Installing upstream's packages for aarch64"
-    alone=$(python scripts/requirements.py test-alone | grep -v '^procgen')
+    python scripts/requirements.py test-alone | grep -v '^procgen' >"$alone"
     python -m pip wheel -q --disable-pip-version-check --no-deps -w "$target/pure" \
-        $(grep -hE '^(gym|MinAtar)==' "$site.txt" <(echo "$alone"))
+        $(grep -hE '^(gym|MinAtar)==' "$site.txt" "$alone")
     install_target "$site" --find-links "$target/pure"
     rm "$site/installed.txt" # until the rest is there
     python -m pip install -q --disable-pip-version-check --target "$site" --no-deps --find-links "$target/pure" \
-        "${target_platform[@]}" $alone
+        "${target_platform[@]}" -r "$alone"
     build_box2d
     wrap_vizdoom
     cp "$site.txt" "$site/installed.txt"
