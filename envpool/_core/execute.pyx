@@ -40,6 +40,51 @@ cdef struct Outcome:            # results of one step, by position
     int64_t started             # when the execution began, ns; 0 if it was not measured
     int players                 # which of Engine.players gets those of the players; used only if there are any
 
+cdef struct Steps:              # outcomes of n <= ENVPOOL_MAX_BATCH steps
+    int32_t ids[ENVPOOL_MAX_BATCH]
+    float reward[ENVPOOL_MAX_BATCH]
+    uint8_t terminated[ENVPOOL_MAX_BATCH]
+    uint8_t truncated[ENVPOOL_MAX_BATCH]
+    int32_t elapsed[ENVPOOL_MAX_BATCH]
+    float discount[ENVPOOL_MAX_BATCH]
+
+
+cdef inline Outcome outcome_of(Steps* steps, int64_t started, int players) noexcept nogil:
+    cdef Outcome out
+    out.reward = steps.reward
+    out.terminated = steps.terminated
+    out.truncated = steps.truncated
+    out.elapsed = steps.elapsed
+    out.discount = steps.discount
+    out.started = started
+    out.players = players
+    return out
+
+
+cdef inline Outcome outcome_from(const Outcome* out, int64_t i) noexcept nogil:
+    """Returns the outcome of the envs from position i on."""
+    cdef Outcome rest = out[0]
+    rest.reward += i
+    rest.terminated += i
+    rest.truncated += i
+    rest.elapsed += i
+    if rest.discount != NULL:
+        rest.discount += i
+    return rest
+
+
+cdef inline Outcome outcome_in(Block* b, int64_t row, int64_t started) noexcept nogil:
+    """Returns an outcome in the rows of a block from `row` on."""
+    cdef Outcome out
+    out.reward = <float*>b.core[REWARD]
+    out.terminated = <uint8_t*>b.core[TERMINATED]
+    out.truncated = <uint8_t*>b.core[TRUNCATED]
+    out.elapsed = <int32_t*>b.core[ELAPSED_STEP]
+    out.discount = <float*>b.core[DISCOUNT]
+    out.started = started
+    out.players = LAST
+    return outcome_from(&out, row)
+
 
 cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
                           const Outcome* out) noexcept nogil:
@@ -63,13 +108,7 @@ cdef void simulate_seeded(Engine* e, const int32_t* ids, int32_t n, const int32_
     cdef Outcome one
     cdef int32_t i
     for i in range(n):
-        one.reward = out.reward + i
-        one.terminated = out.terminated + i
-        one.truncated = out.truncated + i
-        one.elapsed = out.elapsed + i
-        one.discount = NULL if out.discount == NULL else out.discount + i
-        one.started = out.started
-        one.players = out.players
+        one = outcome_from(out, i)
         if errors[i] == 0:
             simulate(e, ids + i, 1, &one, fused, row + i)
             continue
@@ -218,6 +257,8 @@ cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_
     cdef int32_t* elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
     cdef uint8_t has_ended[ENVPOOL_MAX_BATCH]
     cdef int32_t ended[ENVPOOL_MAX_BATCH]
+    cdef int32_t chosen[ENVPOOL_MAX_BATCH]
+    cdef int32_t codes[ENVPOOL_MAX_BATCH]
     cdef int32_t i, k, num_ended
     if b.clears_final:
         if b.final != NULL:
@@ -234,20 +275,9 @@ cdef void reset_ended(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_
         b.final_mask[row + i] = 1
         b.final_elapsed[row + i] = elapsed[i]
         elapsed[i] = 0
+        chosen[k] = ids[i]
         if b.final != NULL:
             write_rows(e, ids + i, 1, b.final, row + i, LAST)
-    start_next(e, b, ids, ended, num_ended, row)
-
-
-cdef void start_next(Engine* e, Block* b, const int32_t* ids, const int32_t* ended, int32_t num_ended,
-                     int64_t row) noexcept nogil:
-    """SAME_STEP: starts the next episodes of the envs at the positions `ended` (num_ended), in one call, and writes
-    their first rows."""
-    cdef int32_t chosen[ENVPOOL_MAX_BATCH]
-    cdef int32_t codes[ENVPOOL_MAX_BATCH]
-    cdef int32_t k
-    for k in range(num_ended):
-        chosen[k] = ids[ended[k]]
     start_episodes(e, chosen, num_ended, codes)
     for k in range(num_ended):
         write_rows(e, chosen + k, 1, b.fields, row + ended[k], FIRST)
@@ -260,23 +290,14 @@ cdef void start_episodes(Engine* e, const int32_t* ids, int32_t n, int32_t* code
     A failure of the step is still to be reported, but must not hide the row of a reset that succeeded: its code goes to
     `codes` until then, for restore_codes().
     """
-    cdef Outcome unused
-    cdef float reward[ENVPOOL_MAX_BATCH]
-    cdef uint8_t terminated[ENVPOOL_MAX_BATCH]
-    cdef uint8_t truncated[ENVPOOL_MAX_BATCH]
-    cdef int32_t elapsed[ENVPOOL_MAX_BATCH]
+    cdef Steps unused
+    cdef Outcome out = outcome_of(&unused, 0, FIRST)
     cdef int32_t i
-    unused.reward = reward
-    unused.terminated = terminated
-    unused.truncated = truncated
-    unused.elapsed = elapsed
-    unused.discount = NULL
-    unused.started = 0
-    unused.players = FIRST
+    out.discount = NULL
     for i in range(n):
         codes[i] = e.errors[ids[i]]
         e.errors[ids[i]] = 0
-    simulate(e, ids, n, &unused, NULL, 0)
+    simulate(e, ids, n, &out, NULL, 0)
 
 
 cdef void restore_codes(Engine* e, const int32_t* ids, int32_t n, const int32_t* codes) noexcept nogil:
@@ -288,11 +309,14 @@ cdef void restore_codes(Engine* e, const int32_t* ids, int32_t n, const int32_t*
             e.errors[ids[i]] = codes[i]
 
 
-cdef void complete_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
-    """Fills what describe_rows() fills, and with SAME_STEP the final arrays, and resets the envs that have ended."""
+cdef void finish_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
+    """Fills what follows from the outcome and the fields of rows, and with SAME_STEP resets the envs that have ended.
+    """
     describe_rows(e, b, ids, n, row, b.fields, row)
     if b.final_mask != NULL:
         reset_ended(e, b, ids, n, row)
+    if e.num_players:
+        write_players(e, b, ids, n, row)
 
 
 cdef inline void describe_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** fields,
@@ -377,22 +401,16 @@ cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row, in
 cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, int64_t row,
                            int64_t started) noexcept nogil:
     """Steps envs whose rows are fixed: env ids[i] has the row `row + i` of the block."""
-    cdef Outcome out
+    cdef Outcome all = outcome_in(b, row, started), out
     cdef int64_t start = 0, r
     cdef int32_t k, i
     cdef void** fused = b.fields if e.env_def.run_many != NULL and e.num_players == 0 else NULL
-    out.started = started
-    out.players = LAST
     if b.core[EPISODE_MASK] != NULL:
         clear_entries(b, row, n)
     while start < n:
         k = <int32_t>min(n - start, ENVPOOL_MAX_BATCH)
         r = row + start
-        out.reward = <float*>b.core[REWARD] + r
-        out.terminated = <uint8_t*>b.core[TERMINATED] + r
-        out.truncated = <uint8_t*>b.core[TRUNCATED] + r
-        out.elapsed = <int32_t*>b.core[ELAPSED_STEP] + r
-        out.discount = NULL if b.core[DISCOUNT] == NULL else <float*>b.core[DISCOUNT] + r
+        out = outcome_from(&all, start)
         simulate(e, ids + start, k, &out, fused, r)
         if fused == NULL:
             write_rows(e, ids + start, k, b.fields, r, LAST)
@@ -400,21 +418,11 @@ cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, i
             for i in range(k):
                 if e.errors[ids[start + i]]:
                     clear_row(e, b.fields, r + i, 1)
-        complete_rows(e, b, ids + start, k, r)
-        if e.num_players:
-            write_players(e, b, ids + start, k, r)
+        finish_rows(e, b, ids + start, k, r)
         start += k
 
 
 # ---- async pools -----------------------------------------------------------------------------------------------------
-
-cdef struct Steps:              # outcomes of n <= ENVPOOL_MAX_BATCH steps
-    int32_t ids[ENVPOOL_MAX_BATCH]
-    float reward[ENVPOOL_MAX_BATCH]
-    uint8_t terminated[ENVPOOL_MAX_BATCH]
-    uint8_t truncated[ENVPOOL_MAX_BATCH]
-    int32_t elapsed[ENVPOOL_MAX_BATCH]
-    float discount[ENVPOOL_MAX_BATCH]
 
 cdef enum:
     SMALL = 512                 # most last rows that are kept on the stack, in numbers of 8 bytes
@@ -427,24 +435,17 @@ cdef void execute_async(Engine* e, const int32_t* ids, int32_t n, int64_t starte
     holds its block: a slow reset delays no other env. Trivial envs are not parted.
     """
     cdef Steps steps, ended
-    cdef Outcome out
+    cdef Outcome out = outcome_of(&steps, started, LAST)
     cdef int32_t num_ended = 0
     cdef int64_t cost = ep_load_rlx64(&e.ns_per_env)
-    out.reward = steps.reward
-    out.terminated = steps.terminated
-    out.truncated = steps.truncated
-    out.elapsed = steps.elapsed
-    out.discount = steps.discount
-    out.started = started
-    out.players = LAST
     simulate(e, ids, n, &out, NULL, 0)
     if e.autoreset == SAME_STEP and (cost == 0 or cost >= TRIVIAL):
         num_ended = take_ended(&steps, ids, n, &ended)
     if num_ended == 0:
-        write_steps(e, ids, &steps, n)
+        write_steps(e, ids, &steps, n, NULL, NULL)
         return
     if num_ended < n:
-        write_steps(e, steps.ids, &steps, n - num_ended)
+        write_steps(e, steps.ids, &steps, n - num_ended, NULL, NULL)
         if watched != NULL:
             note_rest(watched, ended.ids, num_ended)
     reset_and_write(e, &ended, num_ended)
@@ -501,8 +502,13 @@ cdef inline void write_outcome(Block* b, int64_t row, const Steps* steps, int32_
         clear_entries(b, row, n)
 
 
-cdef void write_steps(Engine* e, const int32_t* ids, const Steps* steps, int32_t n) noexcept nogil:
-    """Allocates the next free rows for n steps and writes them, across blocks if need be."""
+cdef void write_steps(Engine* e, const int32_t* ids, const Steps* steps, int32_t n, void** last,
+                      const int32_t* codes) noexcept nogil:
+    """Allocates the next free rows for n steps and writes them, across blocks if need be.
+
+    `last` is NULL, or has the fields that the steps have left of envs that were reset since then, whose codes are in
+    `codes`, see start_episodes().
+    """
     cdef Block* b
     cdef int64_t position = ep_add_sc64(&e.alloc, n), row
     cdef int32_t k, start = 0
@@ -511,12 +517,32 @@ cdef void write_steps(Engine* e, const int32_t* ids, const Steps* steps, int32_t
         row = (position + start) % e.batch_size
         k = <int32_t>min(e.batch_size - row, n - start)
         write_outcome(b, row, steps, start, k)
-        write_rows(e, ids + start, k, b.fields, row, LAST)
-        complete_rows(e, b, ids + start, k, row)
-        if e.num_players:
-            write_players(e, b, ids + start, k, row)
+        write_rows(e, ids + start, k, b.fields, row, LAST if last == NULL else FIRST)
+        if last == NULL:
+            finish_rows(e, b, ids + start, k, row)
+        else:
+            restore_codes(e, ids + start, k, codes + start)
+            finish_reset_rows(e, b, ids + start, k, row, last, start)
         announce_rows(e, b, position + start, k)
         start += k
+
+
+cdef void finish_reset_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** last,
+                            int64_t last_row) noexcept nogil:
+    """Does what finish_rows() does, for envs that were reset already: `last`, from `last_row` on, are the fields before
+    that."""
+    cdef int32_t* elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
+    cdef int64_t size
+    cdef int32_t f
+    describe_rows(e, b, ids, n, row, last, last_row)
+    memcpy(b.final_elapsed + row, elapsed, n * sizeof(int32_t))
+    memset(elapsed, 0, n * sizeof(int32_t))
+    memset(b.final_mask + row, 1, n)
+    for f in range(e.env_def.num_fields if b.final != NULL else 0):
+        size = e.field_bytes[f]
+        memcpy(<char*>b.final[f] + row * size, <char*>last[f] + last_row * size, n * size)
+    if e.num_players:
+        write_players(e, b, ids, n, row)
 
 
 cdef void reset_and_write(Engine* e, Steps* steps, int32_t n) noexcept nogil:
@@ -531,12 +557,12 @@ cdef void reset_and_write(Engine* e, Steps* steps, int32_t n) noexcept nogil:
         if size > <int64_t>sizeof(on_stack):
             memory = <char*>malloc(size)
             if memory == NULL:
-                write_steps(e, steps.ids, steps, n)
+                write_steps(e, steps.ids, steps, n, NULL, NULL)
                 return
         lay_out_fields(e, n, memory, last)
         write_rows(e, steps.ids, n, last, 0, LAST)
     start_episodes(e, steps.ids, n, codes)
-    write_first_rows(e, steps, n, last, codes)
+    write_steps(e, steps.ids, steps, n, last, codes)
     if memory != <char*>on_stack:
         free(memory)
 
@@ -549,28 +575,3 @@ cdef int64_t lay_out_fields(Engine* e, int32_t n, char* memory, void** fields) n
         fields[f] = memory + size if memory != NULL else NULL
         size += (n * e.field_bytes[f] + 15) & ~<int64_t>15
     return size
-
-
-cdef void write_first_rows(Engine* e, const Steps* steps, int32_t n, void** last, const int32_t* codes) noexcept nogil:
-    """Allocates rows for n envs that were reset, and writes them; `last` has the fields before the resets."""
-    cdef Block* b
-    cdef int64_t position = ep_add_sc64(&e.alloc, n), row, size
-    cdef int32_t k, f, start = 0
-    while start < n:
-        b = e.blocks[((position + start) // e.batch_size) % e.num_blocks]
-        row = (position + start) % e.batch_size
-        k = <int32_t>min(e.batch_size - row, n - start)
-        write_outcome(b, row, steps, start, k)
-        write_rows(e, steps.ids + start, k, b.fields, row, FIRST)
-        restore_codes(e, steps.ids + start, k, codes + start)
-        describe_rows(e, b, steps.ids + start, k, row, last, start)
-        memset(<int32_t*>b.core[ELAPSED_STEP] + row, 0, k * sizeof(int32_t))
-        memcpy(b.final_elapsed + row, steps.elapsed + start, k * sizeof(int32_t))
-        memset(b.final_mask + row, 1, k)
-        for f in range(e.env_def.num_fields if b.final != NULL else 0):
-            size = e.field_bytes[f]
-            memcpy(<char*>b.final[f] + row * size, <char*>last[f] + start * size, k * size)
-        if e.num_players:
-            write_players(e, b, steps.ids + start, k, row)
-        announce_rows(e, b, position + start, k)
-        start += k
