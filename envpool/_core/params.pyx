@@ -338,18 +338,6 @@ cdef void restore_params(Engine* e, int32_t id, const char* saved) noexcept:
     note_pending(e, id, saved != NULL)
 
 
-cdef int copy_params(Engine* e, int32_t source, int32_t target) except -1:
-    """Makes the parameters of the next episode of an idle env pending for another one."""
-    cdef int64_t row
-    cdef int32_t k
-    load_in_force(e, &source, 1)
-    for k in range(e.env_def.num_params):
-        row = e.param_bytes[k]
-        memcpy(<char*>e.param_values[k] + target * row, <const char*>e.param_values[k] + source * row, row)
-    note_pending(e, target, True)
-    return 0
-
-
 cdef bint are_allowed(const Engine* e, const char* saved) noexcept:
     """Whether the parameters of one env, which may be forged, are finite and within their bounds."""
     cdef const envpool_field* f

@@ -38,7 +38,7 @@ from envpool._core.draws cimport STREAM_BYTES, is_stream, keeps_stream, restore_
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
 from envpool._core.inputs cimport as_ids, check_disjoint, check_idle, checked_ids, hold, unhold
-from envpool._core.params cimport are_allowed, copy_params, params_size, restore_params, save_params
+from envpool._core.params cimport are_allowed, params_size, restore_params, save_params
 from envpool._core.players cimport ACTS, HAS_ROW, flags_of
 from envpool._core.pool cimport Pool
 from envpool._core.statistics cimport Sums, are_possible, player_returns, restore_sums, save_sums
@@ -84,6 +84,13 @@ cdef struct CoreState:          # what the core keeps of an env, between the pre
     uint8_t has_stream          # 1: a generator follows the parameters
     uint32_t param_bytes        # size of the pending parameters, which follow: all parameters, or 0
     uint32_t zeros[3]
+
+cdef struct Parts:              # where the parts after a CoreState begin, in bytes from it
+    int64_t sums
+    int64_t params
+    int64_t stream
+    int64_t players
+    int64_t snapshot
 
 
 cdef extern from *:
@@ -162,37 +169,24 @@ cdef const CoreState* core_part(bytes state) noexcept:
     return <const CoreState*>(PyBytes_AS_STRING(state) + header_of(PyBytes_AS_STRING(state)).prefix_bytes)
 
 
-cdef const Sums* sums_part(bytes state) noexcept:
-    """Returns the sums of an env's statistics, of a state that check_state() has accepted; NULL if it has none."""
-    return <const Sums*>(core_part(state) + 1) if core_part(state).has_sums else NULL
+cdef inline int64_t turn_bytes(const Engine* e) noexcept:
+    return e.num_players * <int64_t>sizeof(float) + e.turns.num_moves if e.turns != NULL else 0
 
 
-cdef const char* params_part(bytes state) noexcept:
-    """Returns the pending parameters, of a state that check_state() has accepted: core.param_bytes bytes."""
-    return <const char*>(core_part(state) + 1) + (sizeof(Sums) if core_part(state).has_sums else 0)
+cdef Parts parts_of(const Engine* e, const CoreState* core) noexcept:
+    cdef Parts at
+    at.sums = sizeof(CoreState)
+    at.params = at.sums + (<int64_t>sizeof(Sums) if core.has_sums else 0)
+    at.stream = at.params + core.param_bytes
+    at.players = at.stream + (STREAM_BYTES if core.has_stream else 0)
+    at.snapshot = at.players + e.num_players * (1 + (<int64_t>sizeof(double) if core.has_sums else 0)) + turn_bytes(e)
+    return at
 
 
-cdef const char* stream_part(bytes state) noexcept:
-    """Returns the generator of parameters, of a state that check_state() has accepted and that has one."""
-    return params_part(state) + core_part(state).param_bytes
-
-
-cdef const char* players_part(bytes state) noexcept:
-    """Returns what is kept of players, of a state that check_state() has accepted."""
-    return stream_part(state) + (STREAM_BYTES if core_part(state).has_stream else 0)
-
-
-cdef const char* env_part(const Engine* e, bytes state) noexcept:
-    """Returns the env's snapshot, of a state that check_state() has accepted."""
-    return players_part(state) + player_bytes(e, core_part(state).has_sums)
-
-
-cdef int64_t env_part_bytes(const Engine* e, bytes state) noexcept:
+cdef int64_t snapshot_bytes(const Engine* e, bytes state) noexcept:
     """Returns the size of the env's snapshot, of a state that check_state() has accepted; negative if it is forged."""
-    cdef int64_t sums = sizeof(Sums) if core_part(state).has_sums else 0
-    cdef int64_t stream = STREAM_BYTES if core_part(state).has_stream else 0
-    cdef int64_t players = player_bytes(e, core_part(state).has_sums)
-    return header_of(PyBytes_AS_STRING(state)).env_bytes - sums - core_part(state).param_bytes - stream - players
+    cdef int64_t env_bytes = header_of(PyBytes_AS_STRING(state)).env_bytes
+    return <int64_t>sizeof(CoreState) + env_bytes - parts_of(e, core_part(state)).snapshot
 
 
 cdef int64_t whole_bytes(const char* state, int64_t left) noexcept:
@@ -320,37 +314,6 @@ def split_states(bytes data):
 
 # ---- what the core keeps of an env: a CoreState, the sums of its statistics, pending parameters, a generator ---------
 
-cdef inline int64_t sums_bytes(const Engine* e) noexcept:
-    return sizeof(Sums) if e.tally != NULL else 0
-
-
-cdef int64_t pending_bytes(const Engine* e, int32_t id) noexcept:
-    """Returns the size of the parameters that a state contains beside the snapshot, which has those in force.
-
-    An env that was never seeded has no snapshot.
-    """
-    return params_size(e) if e.param_pending[id] or e.seed_pending[id] else 0
-
-
-cdef inline int64_t stream_bytes(const Engine* e, int32_t id) noexcept:
-    return STREAM_BYTES if keeps_stream(e, id) else 0
-
-
-cdef inline int64_t player_bytes(const Engine* e, bint has_sums) noexcept:
-    """Returns the size of what a state keeps of players: their flags, what belongs to turns and, beside sums, their
-    returns."""
-    return e.num_players * (1 + (<int64_t>sizeof(double) if has_sums else 0)) + turn_bytes(e)
-
-
-cdef inline int64_t turn_bytes(const Engine* e) noexcept:
-    return e.num_players * <int64_t>sizeof(float) + e.turns.num_moves if e.turns != NULL else 0
-
-
-cdef int64_t extra_bytes(const Engine* e, int32_t id) noexcept:
-    """Returns the size of what follows the CoreState of an env before its snapshot."""
-    return sums_bytes(e) + pending_bytes(e, id) + stream_bytes(e, id) + player_bytes(e, e.tally != NULL)
-
-
 cdef void save_players(const Engine* e, int32_t id, char* at) noexcept:
     memcpy(at, flags_of(e, id), e.num_players)
     at += e.num_players
@@ -383,37 +346,42 @@ cdef bint are_flags(const Engine* e, const char* at) noexcept:
     return acting <= 1 or e.turns == NULL
 
 
-cdef void fill_core(const Engine* e, int32_t id, CoreState* core) noexcept:
-    memset(core, 0, sizeof(CoreState))
+cdef CoreState core_of(const Engine* e, int32_t id) noexcept:
+    cdef CoreState core
+    memset(&core, 0, sizeof(CoreState))
     core.elapsed = e.elapsed[id]
     core.reset = e.reset[id]
     core.seed_pending = e.seed_pending[id]
     core.seed = e.seeds[id]
     core.has_sums = e.tally != NULL
-    core.param_bytes = <uint32_t>pending_bytes(e, id)
+    # The snapshot has the parameters in force; an env that was never seeded has none.
+    core.param_bytes = <uint32_t>params_size(e) if e.param_pending[id] or e.seed_pending[id] else 0
     core.has_stream = keeps_stream(e, id)
+    return core
 
 
-cdef int save_core(Engine* e, int32_t id, char* core) except -1:
-    """Writes a CoreState and what follows it, extra_bytes() bytes."""
-    cdef char* at = core + sizeof(CoreState)
-    fill_core(e, id, <CoreState*>core)
-    if e.tally != NULL:
-        save_sums(e, id, <Sums*>at)
-    if pending_bytes(e, id):
-        save_params(e, id, at + sums_bytes(e))
-    if keeps_stream(e, id):
-        save_stream(e, id, at + sums_bytes(e) + pending_bytes(e, id))
+cdef int save_core(Engine* e, int32_t id, char* saved) except -1:
+    """Writes what the core keeps of an env: everything before its snapshot."""
+    cdef CoreState core = core_of(e, id)
+    cdef Parts at = parts_of(e, &core)
+    memcpy(saved, &core, sizeof(CoreState))
+    if core.has_sums:
+        save_sums(e, id, <Sums*>(saved + at.sums))
+    if core.param_bytes:
+        save_params(e, id, saved + at.params)
+    if core.has_stream:
+        save_stream(e, id, saved + at.stream)
     if e.num_players:
-        save_players(e, id, at + sums_bytes(e) + pending_bytes(e, id) + stream_bytes(e, id))
+        save_players(e, id, saved + at.players)
     return 0
 
 
 cdef int check_core(const Engine* e, bytes state, Py_ssize_t at) except -1:
     """Raises StateError for values that the core does not produce, of a state that check_state() has accepted."""
     cdef const CoreState* core = core_part(state)
-    cdef const Sums* sums = sums_part(state)
-    cdef int64_t env_bytes = env_part_bytes(e, state), param_bytes = core.param_bytes
+    cdef const char* saved = <const char*>core
+    cdef Parts parts = parts_of(e, core)
+    cdef int64_t env_bytes = snapshot_bytes(e, state), param_bytes = core.param_bytes
     cdef uint8_t ended = REFUSED if e.autoreset == DISABLED else PENDING
     cdef bint is_possible = (
         env_bytes >= 0
@@ -421,18 +389,21 @@ cdef int check_core(const Engine* e, bytes state, Py_ssize_t at) except -1:
         and (core.reset == ended or (core.reset == RUNNING and core.elapsed < e.max_episode_steps))
         and core.seed_pending <= 1 and core.has_sums <= 1 and core.has_stream <= 1
         and (not core.seed_pending or (core.reset == ended and env_bytes == 0))
-        and (sums == NULL or are_possible(sums))
+        and (not core.has_sums or are_possible(<const Sums*>(saved + parts.sums)))
         and (param_bytes == params_size(e) or (param_bytes == 0 and not core.seed_pending))
-        and (param_bytes == 0 or are_allowed(e, params_part(state)))
-        and (not core.has_stream or (not core.seed_pending and is_stream(stream_part(state))))
-        and are_flags(e, players_part(state))
+        and (param_bytes == 0 or are_allowed(e, saved + parts.params))
+        and (not core.has_stream or (not core.seed_pending and is_stream(saved + parts.stream)))
+        and are_flags(e, saved + parts.players)
     )
     if not is_possible:
         raise StateError(f"states[{at}] has values that get_state() does not return; nothing was restored")
     return 0
 
 
-cdef void put(Engine* e, int32_t id, const CoreState* core) noexcept:
+cdef void restore_core(Engine* e, int32_t id, const char* saved) noexcept:
+    """Restores what save_core() has written, or a state has that check_core() has accepted."""
+    cdef const CoreState* core = <const CoreState*>saved
+    cdef Parts at = parts_of(e, core)
     e.seeds[id] = core.seed
     if core.seed_pending != e.seed_pending[id]:
         e.seed_pending[id] = core.seed_pending
@@ -440,46 +411,21 @@ cdef void put(Engine* e, int32_t id, const CoreState* core) noexcept:
     e.elapsed[id] = core.elapsed
     e.reset[id] = core.reset
     e.broken[id] = 0
-
-
-cdef void restore_core(Engine* e, int32_t id, bytes state) noexcept:
-    """Restores what the core keeps of an env from a state that check_core() has accepted."""
-    put(e, id, core_part(state))
     if e.tally != NULL:
-        restore_sums(e, id, sums_part(state))
-    restore_params(e, id, params_part(state) if core_part(state).param_bytes else NULL)
-    restore_stream(e, id, stream_part(state) if core_part(state).has_stream else NULL)
+        restore_sums(e, id, <const Sums*>(saved + at.sums if core.has_sums else NULL))
+    restore_params(e, id, saved + at.params if core.param_bytes else NULL)
+    restore_stream(e, id, saved + at.stream if core.has_stream else NULL)
     if e.num_players:
-        restore_players(e, id, players_part(state), core_part(state).has_sums)
+        restore_players(e, id, saved + at.players, core.has_sums)
 
 
-cdef int copy_core(Engine* e, int32_t source, int32_t target) except -1:
-    """Copies what the core keeps of an env to another env."""
+cdef bytes make_core_scratch(const Engine* e):
+    """Returns memory for what save_core() writes of any env."""
     cdef CoreState core
-    cdef Sums sums
-    cdef char stream[STREAM_BYTES]
-    fill_core(e, source, &core)
-    put(e, target, &core)
-    if e.tally != NULL:
-        save_sums(e, source, &sums)
-        restore_sums(e, target, &sums)
-    if core.param_bytes:
-        copy_params(e, source, target)
-    else:
-        restore_params(e, target, NULL)
-    if core.has_stream:
-        save_stream(e, source, stream)
-    restore_stream(e, target, stream if core.has_stream else NULL)
-    if e.num_players:
-        memcpy(flags_of(e, target), flags_of(e, source), e.num_players)
-        if e.turns != NULL:
-            memcpy(e.turns.owed + <int64_t>target * e.num_players, e.turns.owed + <int64_t>source * e.num_players,
-                   e.num_players * sizeof(float))
-            memcpy(e.turns.legal + target * e.turns.num_moves, e.turns.legal + source * e.turns.num_moves,
-                   e.turns.num_moves)
-        if e.tally != NULL:
-            memcpy(player_returns(e.tally, target), player_returns(e.tally, source), e.num_players * sizeof(double))
-    return 0
+    memset(&core, 0, sizeof(CoreState))
+    core.has_sums = core.has_stream = 1
+    core.param_bytes = <uint32_t>params_size(e)
+    return PyBytes_FromStringAndSize(NULL, parts_of(e, &core).snapshot)
 
 
 cdef int check_supported(const Engine* e, str task) except -1:
@@ -581,9 +527,10 @@ cdef int check_not_broken(const Engine* e, int32_t id) except -1:
 
 cdef bytes save_env(Engine* e, bytes prefix, int32_t id, char* scratch):
     """Returns the state of an idle env. `scratch` has room for its snapshot, whose size is not known before."""
-    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix), extras = extra_bytes(e, id), size = 0
+    cdef CoreState core = core_of(e, id)
+    cdef int64_t prefix_bytes = PyBytes_GET_SIZE(prefix), start = parts_of(e, &core).snapshot, size = 0, env_bytes
     cdef bytes state
-    cdef char* core
+    cdef char* saved
     cdef void* snapshot = scratch
     cdef envpool_snapshots call
     cdef int32_t error = 0
@@ -597,12 +544,13 @@ cdef bytes save_env(Engine* e, bytes prefix, int32_t id, char* scratch):
         call.errors = &error
         if has_failures(e.env_def.get_state(e.state, &call), &error, 1):
             raise StateError(f"env {id} could not be saved: {text_of(e, id, error)}")
-    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, extras + size))
-    core = PyBytes_AS_STRING(state) + prefix_bytes
+    env_bytes = start - <int64_t>sizeof(CoreState) + size
+    state = PyBytes_FromStringAndSize(NULL, state_bytes(prefix_bytes, env_bytes))
+    saved = PyBytes_AS_STRING(state) + prefix_bytes
     memcpy(PyBytes_AS_STRING(state), PyBytes_AS_STRING(prefix), prefix_bytes)
-    save_core(e, id, core)
-    memcpy(core + sizeof(CoreState) + extras, scratch, size)
-    seal(PyBytes_AS_STRING(state), prefix_bytes, extras + size)
+    save_core(e, id, saved)
+    memcpy(saved + start, scratch, size)
+    seal(PyBytes_AS_STRING(state), prefix_bytes, env_bytes)
     return state
 
 
@@ -715,13 +663,13 @@ cdef int set_some(Engine* e, list states, const int32_t* ids, int32_t first, int
     for i in range(first, first + n):
         state = states[i]
         if not only_checks:
-            restore_core(e, ids[i], state)
+            restore_core(e, ids[i], <const char*>core_part(state))
         if core_part(state).seed_pending:
             continue
         some[k] = ids[i]
         where[k] = i
-        snapshots[k] = <void*>env_part(e, state)
-        sizes[k] = env_part_bytes(e, state)
+        snapshots[k] = <char*>core_part(state) + parts_of(e, core_part(state)).snapshot
+        sizes[k] = snapshot_bytes(e, state)
         resets[k] = core_part(state).reset
         k += 1
     if k == 0:
@@ -807,8 +755,9 @@ def restore_states(Pool pool, str task, bytes options, states, env_ids):
 
 # ---- copying ---------------------------------------------------------------------------------------------------------
 
-cdef int copy_some(Engine* e, const int32_t* sources, const int32_t* targets, int32_t n) except -1:
-    """Copies n <= ENVPOOL_MAX_BATCH envs; those whose source is the target stay as they are."""
+cdef int copy_some(Engine* e, const int32_t* sources, const int32_t* targets, int32_t n, char* scratch) except -1:
+    """Copies n <= ENVPOOL_MAX_BATCH envs; those whose source is the target stay as they are. `scratch` has room for
+    what the core keeps of one."""
     cdef envpool_copies call
     cdef int32_t origins[ENVPOOL_MAX_BATCH]
     cdef int32_t copies[ENVPOOL_MAX_BATCH]
@@ -833,7 +782,8 @@ cdef int copy_some(Engine* e, const int32_t* sources, const int32_t* targets, in
             has_failed = has_failures(e.env_def.copy_state(e.state, &call), errors, k)
     for i in range(n):
         if sources[i] != targets[i]:
-            copy_core(e, sources[i], targets[i])
+            save_core(e, sources[i], scratch)
+            restore_core(e, targets[i], scratch)
     if has_failed:
         for i in range(k):
             if errors[i]:
@@ -863,6 +813,7 @@ def copy_states(Pool pool, str task, source_ids, target_ids):
     cdef cnp.ndarray sources, targets
     cdef const int32_t* source = NULL
     cdef const int32_t* target = NULL
+    cdef bytes scratch
     cdef int32_t i, n = 0
     cdef bint is_holding = False
     try:
@@ -876,6 +827,7 @@ def copy_states(Pool pool, str task, source_ids, target_ids):
             raise EnvIdError(
                 f"source_ids has {sources.shape[0]} entries and target_ids has {n}: pass one source per target"
             )
+        scratch = make_core_scratch(e)
         pool.guard.check_open()
         check_idle(e, target, n, False, "target_ids")
         check_idle(e, source, n, True, "source_ids")
@@ -890,7 +842,7 @@ def copy_states(Pool pool, str task, source_ids, target_ids):
             hold(e, target, n, RESTORED)
             is_holding = True
         for i in range(0, n, envs_per_call(e)):
-            copy_some(e, source + i, target + i, min(n - i, envs_per_call(e)))
+            copy_some(e, source + i, target + i, min(n - i, envs_per_call(e)), PyBytes_AS_STRING(scratch))
             after_call(pool)
     finally:
         if is_holding:
