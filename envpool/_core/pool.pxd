@@ -1,5 +1,6 @@
 """The pool as Python sees it: see pool.pyx."""
 
+cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from envpool._core.actions cimport ActionTable
@@ -45,6 +46,7 @@ cdef class Pool:
     cdef int32_t send_resets(self, object env_id, object seeds, ResetOptions options, int visit,
                              int activities) except -1
     cdef object receive_resets(self, object env_id, ResultTemplate template)
+    cdef cnp.ndarray bytes_of_idle(self, object env_ids, bint are_moves)
     cdef int end(self, bint waits) except -1
     cdef int stop(self, bint waits) except -1
     cdef void drop_engine(self) noexcept

@@ -36,7 +36,7 @@ from envpool._core.inputs cimport (
 from envpool._core.partial cimport ENDING, PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
 from envpool._core.player_actions cimport PlayerTable
-from envpool._core.players cimport HAS_ROW, flags_of
+from envpool._core.players cimport HAS_ROW
 from envpool._core.policy cimport PATIENCE, SLICE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.scheduler cimport await_workers, engine_start, publish, release_workers, stop_workers
@@ -567,6 +567,26 @@ cdef class Pool:
 
     # ---- players -----------------------------------------------------------------------------------------------------
 
+    cdef cnp.ndarray bytes_of_idle(self, object env_ids, bint are_moves):
+        """Returns the flags of the players of idle envs or, `are_moves`, which moves are legal: a row for each env."""
+        cdef int visit = enter(self.guard, NOTHING_ELSE, b"sample_actions")
+        cdef Engine* e = self.engine
+        cdef const uint8_t* source = e.turns.legal if are_moves else e.player_flags
+        cdef int64_t i, size = e.turns.num_moves if are_moves else e.num_players
+        cdef cnp.ndarray ids, rows
+        cdef const int32_t* id
+        try:
+            ids = checked_ids(e, as_ids(env_ids, "env_id"), "env_id")
+            rows = np.empty((ids.shape[0], size), np.uint8)
+            self.guard.check_open()
+            id = <const int32_t*>cnp.PyArray_DATA(ids)
+            check_idle(e, id, ids.shape[0], True, "env_id")
+            for i in range(ids.shape[0]):
+                memcpy(<char*>cnp.PyArray_DATA(rows) + i * size, source + id[i] * size, size)
+            return rows
+        finally:
+            self.end_visit(visit)
+
     def _player_mask(self, env_ids):
         """Return which players have a row in the last results of idle envs, bool (n, places for players).
 
@@ -575,21 +595,7 @@ cdef class Pool:
         env_ids : array_like of int
             (n,) ids; they may repeat.
         """
-        cdef int visit = enter(self.guard, NOTHING_ELSE, b"sample_actions")
-        cdef Engine* e = self.engine
-        cdef cnp.ndarray ids, mask
-        cdef int64_t i, size = e.num_players
-        try:
-            ids = checked_ids(e, as_ids(env_ids, "env_id"), "env_id")
-            mask = np.zeros((ids.shape[0], size), np.uint8)
-            self.guard.check_open()
-            check_idle(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], True, "env_id")
-            for i in range(ids.shape[0]):
-                memcpy(<char*>cnp.PyArray_DATA(mask) + i * size,
-                       flags_of(e, (<const int32_t*>cnp.PyArray_DATA(ids))[i]), size)
-            return (<object>mask & HAS_ROW).astype(np.bool_)
-        finally:
-            self.end_visit(visit)
+        return (<object>self.bytes_of_idle(env_ids, False) & HAS_ROW).astype(np.bool_)
 
     def _legal_mask(self, env_ids):
         """Return which moves are legal for the players whose turn it is in idle envs, bool (n, moves); all of them
@@ -600,25 +606,9 @@ cdef class Pool:
         env_ids : array_like of int
             (n,) ids; they may repeat.
         """
-        cdef int visit = enter(self.guard, NOTHING_ELSE, b"sample_actions")
-        cdef Engine* e = self.engine
-        cdef cnp.ndarray ids, mask
-        cdef const int32_t* id
-        cdef int64_t i
-        try:
-            ids = checked_ids(e, as_ids(env_ids, "env_id"), "env_id")
-            mask = np.empty((ids.shape[0], e.turns.num_moves), np.uint8)
-            self.guard.check_open()
-            id = <const int32_t*>cnp.PyArray_DATA(ids)
-            check_idle(e, id, ids.shape[0], True, "env_id")
-            for i in range(ids.shape[0]):
-                memcpy(<char*>cnp.PyArray_DATA(mask) + i * e.turns.num_moves, e.turns.legal + id[i] * e.turns.num_moves,
-                       e.turns.num_moves)
-            legal = (<object>mask).astype(np.bool_)
-            legal[~legal.any(1)] = True
-            return legal if e.turns.num_moves else None
-        finally:
-            self.end_visit(visit)
+        legal = self.bytes_of_idle(env_ids, True).astype(np.bool_)
+        legal[~legal.any(1)] = True
+        return legal if legal.shape[1] else None
 
     # ---- rendering ---------------------------------------------------------------------------------------------------
 
