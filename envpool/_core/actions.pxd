@@ -57,9 +57,12 @@ cdef class ActionField:
     cdef int64_t store(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
     cdef int64_t first_refused(self, Engine* e, int index, const int32_t* ids, int32_t n) noexcept
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
+    cdef int check_exact(self, action) except -1
+    cdef int check_numbers(self, action) except -1
     cdef str hint(self, action)
     cdef void put(self, int64_t value, char* slot) noexcept
     cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id)
+    cdef object refusal_of_values(self, str whose, int64_t first, object got)
 
 cdef class ActionTable:
     cdef readonly tuple fields  # of ActionField
@@ -69,4 +72,5 @@ cdef class ActionTable:
     cdef int32_t load(self, Engine* e, object action, object env_id, const int32_t** ids) except -1
     cdef int32_t load_dict(self, Engine* e, dict action, object env_id, const int32_t** ids) except -1
     cdef int check_players(self, players, env_id) except -1
+    cdef int check_keys(self, dict action, str others) except -1
     cdef list names(self)

@@ -154,26 +154,37 @@ cdef class ActionField:
         if (cnp.PyArray_NDIM(a) != 1 + self.ndim or cnp.PyArray_DIMS(a)[0] != rows
                 or (self.ndim and action.shape[1:] != self.shape)):
             raise ActionError(
-                f"action {self.name!r} has shape {action.shape}, expected {(rows, *self.shape)}: one row for each "
-                f"of the {rows} env ids{self.hint(action)}"
+                f"action {self.name!r} must have the shape {(rows, *self.shape)}, one row for each of the {rows} env "
+                f"ids, got {action.shape}{self.hint(action)}"
             )
-        if not may_cast and action.dtype != self.dtype:
-            raise ActionError(
-                f"action {self.name!r} in a dict has dtype {action.dtype}, expected exactly {self.dtype}: use "
-                f".astype(np.{self.dtype})"
-            )
+        if not may_cast:
+            self.check_exact(action)
         if self.is_bounded:
             if self.is_biased:
                 return self.to_int64(action)
             if not (cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_TYPE(a) in (cnp.NPY_INT64, cnp.NPY_INT32)):
                 return self.to_int64(action)
         elif cnp.PyArray_TYPE(a) != self.typenum or not cnp.PyArray_ISCARRAY_RO(a):
-            if action.dtype.kind not in "biuf":
-                raise ActionError(
-                    f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or a dtype that casts to it"
-                )
+            self.check_numbers(action)
             return as_action(self.name, action, self.dtype)
         return a
+
+    cdef int check_exact(self, action) except -1:
+        """Raises ActionError for an array of a dict in another dtype."""
+        if action.dtype != self.dtype:
+            raise ActionError(
+                f"action {self.name!r} in a dict must have the dtype {self.dtype}, got {action.dtype}: use "
+                f".astype(np.{self.dtype})"
+            )
+        return 0
+
+    cdef int check_numbers(self, action) except -1:
+        """Raises ActionError for an array of anything but real numbers."""
+        if action.dtype.kind not in "biuf":
+            raise ActionError(
+                f"action {self.name!r} must have the dtype {self.dtype}, or one that casts to it, got {action.dtype}"
+            )
+        return 0
 
     cdef str hint(self, action):
         """Returns the end of the message about a wrong shape: the way out for the action of a single env."""
@@ -189,14 +200,11 @@ cdef class ActionField:
         """Returns integers, or floats with integer values, as int64 less `bias`; refuses anything else."""
         kind = action.dtype.kind
         fits = np.True_
+        self.check_numbers(action)
         if kind == "f":
             wide = action.astype(np.promote_types(action.dtype, np.float64), copy=False)
             least, end = (0.0, 2.0**64) if self.is_biased else (-(2.0**63), 2.0**63)
             fits = (np.rint(wide) == wide) & (wide >= least) & (wide < end)
-        elif kind not in "biu":
-            raise ActionError(
-                f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or another integer dtype"
-            )
         elif self.is_biased and kind == "i":
             fits = action >= 0
         elif not self.is_biased and action.dtype == np.uint64:
@@ -295,29 +303,32 @@ cdef class ActionField:
 
     cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id):
         """Returns the exception for a row that store() has refused."""
-        cdef cnp.ndarray stored
-        cdef int64_t k
+        cdef cnp.ndarray got
         if row == MISFIT:
             return ActionError(
                 f"action {self.name!r} changed its shape or dtype while actions were being converted; nothing was sent"
             )
+        if self.is_bounded:
+            got = np.array(unbiased(a[row]) if self.is_biased else a[row])
+        else:
+            got = np.empty(self.shape, self.dtype)
+            memcpy(cnp.PyArray_DATA(got), <char*>e.actions[index] + id * e.action_bytes[index], e.action_bytes[index])
+        return self.refusal_of_values(f"env {id} (row {row})", 0, got)
+
+    cdef object refusal_of_values(self, str whose, int64_t first, object got):
+        """Returns the exception for values of a row or of a player, whose bounds begin with element `first`."""
+        cdef int64_t k, end = first + self.items // max(self.players, 1)
+        what = f"action {self.name!r} of {whose}"
         if not self.is_bounded:
-            stored = np.empty(self.shape, self.dtype)
-            memcpy(cnp.PyArray_DATA(stored), <char*>e.actions[index] + id * e.action_bytes[index],
-                   e.action_bytes[index])
-            return ActionError(
-                f"action {self.name!r} of env {id} (row {row}) must not be "
-                f"{'NaN' if self.refused == NAN else 'NaN or infinite'}, got {stored}; nothing was sent"
-            )
-        lows = np.reshape([self.lows[k] + self.bias for k in range(self.items)], self.shape)
-        highs = np.reshape([self.highs[k] + self.bias for k in range(self.items)], self.shape)
-        refused = unbiased(a[row]) if self.is_biased else a[row]
-        if self.is_uniform:
-            lows, highs = lows.flat[0], highs.flat[0]
-        return ActionError(
-            f"action {self.name!r} of env {id} (row {row}) must have integers from {np.asarray(lows).tolist()} to "
-            f"{np.asarray(highs).tolist()}, got {np.array(refused)}; nothing was sent"
-        )
+            floats = "NaN" if self.refused == NAN else "NaN or infinite"
+            return ActionError(f"{what} must not be {floats}, got {got}; nothing was sent")
+        lows = [self.lows[k] + self.bias for k in range(first, end)]
+        highs = [self.highs[k] + self.bias for k in range(first, end)]
+        if len(set(lows)) == len(set(highs)) == 1:
+            low, high = lows[0], highs[0]
+        else:
+            low, high = np.reshape(lows, self.shape).tolist(), np.reshape(highs, self.shape).tolist()
+        return ActionError(f"{what} must have integers from {low} to {high}, got {got}; nothing was sent")
 
 
 cdef class ActionTable:
@@ -388,12 +399,7 @@ cdef class ActionTable:
         rows = e.num_envs if env_id is None else (<cnp.ndarray>env_id).shape[0]
         if players is not None:
             self.check_players(players, np.arange(rows) if env_id is None else env_id)
-        unknown = [k for k in action if k not in self.names()]
-        missing = [k for k in self.names() if k not in action]
-        if unknown or missing:
-            raise ActionError(
-                f"action dict needs the keys {self.names()}; missing are {missing}, unknown are {unknown}"
-            )
+        self.check_keys(action, "")
         arrays = [(<ActionField>f).convert(action[(<ActionField>f).name], rows, False) for f in self.fields]
         n = take_idle(e, env_id, ids, False)
         for i in range(len(self.fields)):
@@ -409,6 +415,16 @@ cdef class ActionTable:
         if not np.array_equal(np.atleast_1d(players), env_id):
             raise EnvIdError(
                 f"players.env_id must equal env_id, one player per env; got {shown(players)} for env_id {shown(env_id)}"
+            )
+        return 0
+
+    cdef int check_keys(self, dict action, str others) except -1:
+        """Raises ActionError unless a dict has a key for each action array; `others` says what else it could have."""
+        names = self.names()
+        unknown, missing = [k for k in action if k not in names], [k for k in names if k not in action]
+        if unknown or missing:
+            raise ActionError(
+                f"action must have the keys {names}{others}; missing are {missing}, unknown are {unknown}"
             )
         return 0
 

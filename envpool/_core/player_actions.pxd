@@ -7,8 +7,9 @@ from envpool._core.actions cimport ActionField, ActionTable
 from envpool._core.structs cimport Engine
 
 cdef class PlayerField(ActionField):
-    cdef cnp.ndarray convert_players(self, object action, int64_t envs, bint may_cast)
-    cdef cnp.ndarray convert_turns(self, object action, int64_t envs, int32_t players, bint has_rows, bint may_cast)
+    cdef cnp.ndarray convert_players(self, object action, int64_t envs, int32_t players, bint in_turn, bint has_rows,
+                                     bint may_cast)
+    cdef object wrong_shape(self, action, int64_t envs, int32_t players, bint in_turn, rows)
     cdef cnp.ndarray to_numbers(self, object action)
     cdef bint is_grid(self, cnp.ndarray a) noexcept
     cdef int64_t store_players(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n,

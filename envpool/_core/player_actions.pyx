@@ -28,57 +28,39 @@ cnp.import_array()
 cdef class PlayerField(ActionField):
     """One action array of envs with players. One without a dimension of players has a row for each env."""
 
-    cdef cnp.ndarray convert_players(self, object action, int64_t envs, bint may_cast):
-        """Returns an action as an array that store_players() takes: rows of players, (envs, players, ...), or, of a
-        field without players, one row for each env."""
-        cdef cnp.ndarray a
-        if not self.players:
+    cdef cnp.ndarray convert_players(self, object action, int64_t envs, int32_t players, bint in_turn, bint has_rows,
+                                     bint may_cast):
+        """Returns an action as an array that store_players() takes or, where players move in turn, moves_of(): rows of
+        players, or (envs, players, ...). It has a row for each env if the field is without players, unless `in_turn`
+        and `has_rows`."""
+        if not self.players and not in_turn:
             return self.convert(action, envs, may_cast)
         if not cnp.PyArray_CheckExact(action):
             action = as_array(self.name, action)
-        grid = (envs, self.players, *self.shape)
-        a = <cnp.ndarray>action
-        if action.shape != grid and (cnp.PyArray_NDIM(a) != 1 + self.ndim or action.shape[1:] != self.shape):
-            rows = ", ".join(["R", *map(str, self.shape)])
-            raise ActionError(
-                f"action {self.name!r} has shape {action.shape}, expected ({rows}{'' if self.shape else ','}), a row "
-                f"for each player in the last results of the {envs} env ids, or {grid}, a place for each player"
-            )
-        if not may_cast and action.dtype != self.dtype:
-            raise ActionError(
-                f"action {self.name!r} in a dict has dtype {action.dtype}, expected exactly {self.dtype}: use "
-                f".astype(np.{self.dtype})"
-            )
+        if in_turn and not has_rows and action.shape == (envs, *self.shape):
+            return self.convert(action, envs, may_cast)
+        if action.shape != (envs, players, *self.shape) and (
+                action.ndim != 1 + self.ndim or action.shape[1:] != self.shape):
+            raise self.wrong_shape(action, envs, players, in_turn, "R")
+        if not may_cast:
+            self.check_exact(action)
         return self.to_numbers(action)
 
-    cdef cnp.ndarray convert_turns(self, object action, int64_t envs, int32_t players, bint has_rows, bint may_cast):
-        """Returns an action as an array that moves_of() takes: one row for each env, unless `has_rows`; or rows of
-        players, or (envs, players, ...)."""
-        if not cnp.PyArray_CheckExact(action):
-            action = as_array(self.name, action)
-        if not has_rows and action.shape == (envs, *self.shape):
-            return self.convert(action, envs, may_cast)
-        grid = (envs, players, *self.shape)
-        if action.shape != grid and (action.ndim != 1 + self.ndim or action.shape[1:] != self.shape):
-            raise ActionError(
-                f"action {self.name!r} has shape {action.shape}, expected {(envs, *self.shape)}, the move of each of "
-                f"the {envs} env ids; or a row for each player in their last results, or {grid}, a place for each"
-            )
-        if not may_cast and action.dtype != self.dtype:
-            raise ActionError(
-                f"action {self.name!r} in a dict has dtype {action.dtype}, expected exactly {self.dtype}: use "
-                f".astype(np.{self.dtype})"
-            )
-        return self.to_numbers(action)
+    cdef object wrong_shape(self, action, int64_t envs, int32_t players, bint in_turn, rows):
+        """Returns the exception for an action of `envs` envs, whose last results have `rows` rows of players."""
+        moves = f"{(envs, *self.shape)}, the move of each env, or " if in_turn else ""
+        shape = ", ".join(map(str, (rows, *self.shape))) + ("" if self.shape else ",")
+        return ActionError(
+            f"action {self.name!r} must have the shape {moves}({shape}), a row for each player in the last results of "
+            f"the {envs} envs, or {(envs, players, *self.shape)}, a place for each player, got {action.shape}; nothing "
+            "was sent"
+        )
 
     cdef cnp.ndarray to_numbers(self, object action):
         """Returns numbers in a dtype that store_players() takes. Those that cannot be an action become one that is
         refused, since they may be of players that do not act."""
         if not self.is_bounded:
-            if action.dtype.kind not in "biuf":
-                raise ActionError(
-                    f"action {self.name!r} has dtype {action.dtype}, expected {self.dtype} or a dtype that casts to it"
-                )
+            self.check_numbers(action)
             return np.ascontiguousarray(as_action(self.name, action, self.dtype))
         if action.dtype.kind == "f" and self.low > -(2**62) and not self.is_biased:
             wide = action.astype(np.promote_types(action.dtype, np.float64), copy=False)
@@ -145,28 +127,16 @@ cdef class PlayerField(ActionField):
     cdef object refusal_of_player(self, Engine* e, cnp.ndarray a, int64_t at, const int32_t* ids,
                                   const int64_t* sources):
         """Returns the exception for an action that store_players() has refused."""
-        cdef int64_t i, player, own, k, items
+        cdef int64_t i, player
         if at == MISFIT:
             return self.refusal(e, 0, a, MISFIT, 0)
-        i, player, items = at // self.players, at % self.players, self.items // self.players
+        i, player = at // self.players, at % self.players
         got = np.array(a[i, player] if self.is_grid(a) else a[sources[at]])
-        who = f"action {self.name!r} of player {player} of env {ids[i]}"
-        if not self.is_bounded:
-            return ActionError(
-                f"{who} must not be {'NaN' if self.refused == NAN else 'NaN or infinite'}, got {got}; nothing was sent"
-            )
-        own = player * items
-        lows = np.reshape([self.lows[own + k] + self.bias for k in range(items)], self.shape)
-        highs = np.reshape([self.highs[own + k] + self.bias for k in range(items)], self.shape)
-        if len(set(lows.flat)) == len(set(highs.flat)) == 1:
-            lows, highs = lows.flat[0], highs.flat[0]
         if self.is_biased:
             got = unbiased(got)
-        shown_value = "another value" if not self.is_biased and (got == INT64_MIN).any() else got
-        return ActionError(
-            f"{who} must have integers from {np.asarray(lows).tolist()} to {np.asarray(highs).tolist()}, got "
-            f"{shown_value}; nothing was sent"
-        )
+        elif self.is_bounded and (got == INT64_MIN).any():
+            got = "another value"
+        return self.refusal_of_values(f"player {player} of env {ids[i]}", player * (self.items // self.players), got)
 
 
 cdef class PlayerTable(ActionTable):
@@ -227,22 +197,15 @@ cdef class PlayerTable(ActionTable):
             action = {(<PlayerField>self.fields[0]).name: action}
         else:
             raise ActionError(f"action must be a dict with the keys {self.names()}, got {type(action).__name__}")
-        unknown, missing = [k for k in action if k not in self.names()], [k for k in self.names() if k not in action]
-        if unknown or missing:
-            raise ActionError(
-                f"action dict needs the keys {self.names()}, or those of groups of players, "
-                f"{[group.name for group in self.groups]}; missing are {missing}, unknown are {unknown}"
-            )
+        self.check_keys(action, f", or those of groups of players, {[group.name for group in self.groups]}")
         env_id = as_ids(own_ids if env_id is None else env_id)
         envs = e.num_envs if env_id is None else (<cnp.ndarray>env_id).shape[0]
         if e.turns != NULL and owners is not None and players is None and np.array_equal(
                 owners, np.arange(envs) if env_id is None else env_id):
             owners = None       # one move for each env, in EnvPool's form
         arrays = [
-            (<PlayerField>f).convert_turns(action[(<PlayerField>f).name], envs, self.num_players, owners is not None,
-                                           may_cast)
-            if e.turns != NULL else
-            (<PlayerField>f).convert_players(action[(<PlayerField>f).name], envs, may_cast) for f in self.fields
+            (<PlayerField>f).convert_players(action[(<PlayerField>f).name], envs, self.num_players, self.has_turns,
+                                             owners is not None, may_cast) for f in self.fields
         ]
         if players is not None and owners is None:
             raise ActionError("action dict has 'players.id' without 'players.env_id': pass both, or neither")
@@ -317,9 +280,9 @@ cdef class PlayerTable(ActionTable):
                 shape = group.shapes.get(field.name, field.shape)
                 if own.shape != (envs, len(group.players), *shape):
                     raise ActionError(
-                        f"action {field.name!r} of group {group.name!r} has shape {own.shape}, expected "
-                        f"{(envs, len(group.players), *shape)}: a row for each of its players in each of the "
-                        f"{envs} envs"
+                        f"action {field.name!r} of group {group.name!r} must have the shape "
+                        f"{(envs, len(group.players), *shape)}, a row for each of its players in each of the {envs} "
+                        f"envs, got {own.shape}"
                     )
                 part = unbiased(field.to_int64(own)) if field.is_biased else field.to_numbers(own)
                 grid[(slice(None), list(group.players), *map(slice, shape))] = part
@@ -386,11 +349,7 @@ cdef class PlayerTable(ActionTable):
         cdef cnp.ndarray a
         for field, a in zip(self.fields, arrays):
             if field.players and not field.is_grid(a) and cnp.PyArray_DIMS(a)[0] != rows:
-                raise ActionError(
-                    f"action {field.name!r} has shape {(<object>a).shape}, expected {(rows, *field.shape)}, a row for "
-                    f"each player in the last results of these {n} envs, or {(n, field.players, *field.shape)}, a "
-                    "place for each player; nothing was sent"
-                )
+                raise field.wrong_shape(a, n, self.num_players, False, rows)
         return 0
 
     cdef cnp.ndarray moves_of(self, const Engine* e, PlayerField field, cnp.ndarray a, const int32_t* ids, int32_t n,
@@ -403,11 +362,7 @@ cdef class PlayerTable(ActionTable):
         if not is_grid and not has_rows and cnp.PyArray_DIMS(a)[0] == n:
             return a
         if not is_grid and cnp.PyArray_DIMS(a)[0] != rows:
-            raise ActionError(
-                f"action {field.name!r} has shape {(<object>a).shape}, expected {(n, *field.shape)}, the move of each "
-                f"of these envs; or {(rows, *field.shape)}, a row for each player in their last results, or "
-                f"{(n, self.num_players, *field.shape)}, a place for each player; nothing was sent"
-            )
+            raise field.wrong_shape(a, n, self.num_players, True, rows)
         moves = np.zeros((n, *field.shape), (<object>a).dtype)
         for i in range(n):
             mover = mover_of(e, ids[i])

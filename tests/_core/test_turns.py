@@ -95,11 +95,9 @@ def test_moves_out_of_bounds_are_refused_with_lose_as_well():
 def test_wrong_shapes_name_what_is_expected():
     with envpool.make_gymnasium("ConnectFour-v0", num_envs=3) as pool:
         pool.reset()
-        with pytest.raises(
-            ActionError, match=r"shape \(4,\), expected \(3,\), the move of each .* \(6,\), .* \(3, 2\)"
-        ):
+        with pytest.raises(ActionError, match=r"shape \(3,\), the move of each .* \(6,\), .* \(3, 2\), .* got \(4,\)"):
             pool.step(np.zeros(4, int))
-        with pytest.raises(ActionError, match=r"shape \(3, 3\), expected \(3,\)"):
+        with pytest.raises(ActionError, match=r"shape \(3,\), .* got \(3, 3\)"):
             pool.step(np.zeros((3, 3), int))
 
 

@@ -69,7 +69,7 @@ class OpponentActions(EnvPool):
                 missing = [k for k in fields if k not in parts]
                 if unknown or missing:
                     raise ActionError(
-                        f"action dict needs the keys {fields}, or those of groups of players, "
+                        f"action must have the keys {fields}, or those of groups of players, "
                         f"{[g.name for g in self.spec.groups]}; missing are {missing}, unknown are {unknown}"
                     )
         elif len(fields) == 1:
@@ -88,13 +88,13 @@ class OpponentActions(EnvPool):
         else:
             given = as_array("action", field.name, parts[field.name]).copy()
         if given.dtype.kind not in "biuf":
-            raise ActionError(f"action {field.name!r} has dtype {given.dtype}, expected {field.dtype}")
+            raise ActionError(f"action {field.name!r} must have the dtype {field.dtype}, got {given.dtype}")
         owners, players = parts.get("players.env_id"), parts.get("players.id")
         names_rows = self.spec.is_turn_based and not (owners is None and players is None)
         if not has_players(field) and given.shape == (count, *row) and not names_rows:
             return given
         if not has_players(field) and not self.spec.is_turn_based:
-            raise ActionError(f"action {field.name!r} has shape {given.shape}, expected {(count, *row)}")
+            raise ActionError(f"action {field.name!r} must have the shape {(count, *row)}, got {given.shape}")
         mask = self._games.rows[ids] & self._games.is_controlled(ids)
         num_rows = int(np.count_nonzero(mask))
         grid = np.zeros((count, self.spec.num_players, *row), given.dtype)
@@ -104,8 +104,8 @@ class OpponentActions(EnvPool):
             at = self._named_rows(ids, owners, players)
             if given.shape != (len(at[0]), *row):
                 raise ActionError(
-                    f"action {field.name!r} has shape {given.shape}, expected {(len(at[0]), *row)}: a row for each "
-                    "entry of players.env_id; nothing was sent"
+                    f"action {field.name!r} must have the shape {(len(at[0]), *row)}, a row for each entry of "
+                    f"players.env_id, got {given.shape}; nothing was sent"
                 )
             grid[at] = given
         elif given.shape == (num_rows, *row):
@@ -113,8 +113,9 @@ class OpponentActions(EnvPool):
         else:
             moves = f"{(count, *row)}, the move of each environment, or " if not has_players(field) else ""
             raise ActionError(
-                f"action {field.name!r} has shape {given.shape}, expected {moves}{(num_rows, *row)}, a row for each "
-                f"controlled player in the last results, or {(count, places, *row)}, a place for each; nothing was sent"
+                f"action {field.name!r} must have the shape {moves}{(num_rows, *row)}, a row for each controlled "
+                f"player in the last results, or {(count, places, *row)}, a place for each, got {given.shape}; nothing "
+                "was sent"
             )
         if has_players(field):
             return grid
@@ -176,7 +177,7 @@ class OpponentActions(EnvPool):
             shape = (count, len(group.players), *own_row)
             if array.shape != shape:
                 raise ActionError(
-                    f"action {field.name!r} of group {group.name!r} has shape {array.shape}, expected {shape}"
+                    f"action {field.name!r} of group {group.name!r} must have the shape {shape}, got {array.shape}"
                 )
             if grid is None:
                 grid = np.zeros((count, len(local), *row), array.dtype)

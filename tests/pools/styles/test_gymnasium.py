@@ -251,7 +251,7 @@ def test_several_actions_need_a_dict():
         pool.reset()
         with pytest.raises(ActionError, match="must be a dict"):
             pool.step(np.zeros(2))
-        with pytest.raises(ActionError, match="float64, expected exactly float32"):
+        with pytest.raises(ActionError, match="must have the dtype float32, got float64"):
             pool.step(plugin.rich_action(push=np.zeros((2, 2))))
 
 
