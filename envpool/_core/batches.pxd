@@ -42,7 +42,6 @@ cdef class Batches:
 
     cdef int attach(self, Engine* e, object source) except -1
     cdef Block* block_at(self, int64_t position) noexcept
-    cdef object receive(self, ResultTemplate template)
     cdef int wait(self) except -1
     cdef object deliver(self, ResultTemplate template, int64_t rows)
     cdef void forget_completed(self) noexcept
@@ -57,9 +56,8 @@ cdef class Batches:
     cdef const char* next_ids(self) noexcept
     cdef bint has_failures(self) noexcept
     cdef list first_rows(self, BatchBlock batch, int64_t n)
-    cdef BatchBlock next_batch(self)
     cdef void end_placement(self) noexcept
-    cdef void hand_over(self, BatchBlock batch, int64_t n) noexcept
+    cdef void hand_over(self, BatchBlock batch, int64_t n, int64_t slot) noexcept
 
 
 cdef inline int finalize_rows(Batches batches, Block* block, int64_t first, int64_t end) noexcept:

@@ -134,14 +134,6 @@ cdef class Batches:
         """Returns the block in flight with the number `position`, counted from the first one."""
         return self.engine.blocks[position % self.engine.num_blocks]
 
-    cdef object receive(self, ResultTemplate template):
-        """Waits for the next batch and hands it out."""
-        batch = None
-        while batch is None:
-            self.wait()
-            batch = self.deliver(template, -1)
-        return batch
-
     cdef int wait(self) except -1:
         """Waits until the next batch is ready. Raises for a signal, failed envs, or a pool that was closed."""
         cdef Engine* e = self.engine
@@ -184,13 +176,17 @@ cdef class Batches:
         until the result is complete, the batch stays in the pool, and the next call makes its result anew.
         """
         cdef Engine* e = self.engine
-        cdef int64_t n
+        cdef int64_t n, slot
         cdef BatchBlock batch
         self.store.prepare()
         if not is_deliverable(self, rows):      # preparing may run any code, and another thread may have sent more
             return None
         n = e.outstanding if e.is_sync else e.batch_size
-        batch = self.next_batch()
+        slot = e.next_block % e.num_blocks
+        if self.keeps_arrays:
+            batch = <BatchBlock>self.in_flight[slot]
+        else:
+            batch = self.store.show(e.blocks[slot], <BlockMemory>self.in_flight[slot])
         if self.num_completed < n:
             self.entries |= finalize_rows(self, batch.block, self.num_completed, n)
             self.num_completed = n
@@ -204,7 +200,7 @@ cdef class Batches:
         PyErr_CheckSignals()        # here: an exception that Python raises as the call returns would lose the batch
         if not is_deliverable(self, n if e.is_sync else -1):
             return None
-        self.hand_over(batch, n)
+        self.hand_over(batch, n, slot)
         return result
 
     cdef list first_rows(self, BatchBlock batch, int64_t n):
@@ -214,17 +210,10 @@ cdef class Batches:
             return [a[:n] for a in batch.arrays]
         return self.view.arrays(batch.arrays if is_whole else [a[:n] for a in batch.arrays])
 
-    cdef BatchBlock next_batch(self):
-        """Returns the arrays of the next block, which must be ready."""
-        cdef int64_t slot = self.engine.next_block % self.engine.num_blocks
-        if self.keeps_arrays:
-            return <BatchBlock>self.in_flight[slot]
-        return self.store.show(self.engine.blocks[slot], <BlockMemory>self.in_flight[slot])
-
-    cdef void hand_over(self, BatchBlock batch, int64_t n) noexcept:
+    cdef void hand_over(self, BatchBlock batch, int64_t n, int64_t slot) noexcept:
         """Makes the envs of a batch, whose result is complete, idle. No other code runs."""
         cdef Engine* e = self.engine
-        cdef int64_t slot = e.next_block % e.num_blocks, i
+        cdef int64_t i
         cdef const int32_t* ids = <const int32_t*>batch.block.core[ENV_ID]
         if self.displaced is None:
             self.in_flight[slot] = self.store.exchange(batch, &e.blocks[slot])

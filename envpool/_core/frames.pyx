@@ -27,7 +27,7 @@ from envpool._core.blocks cimport is_held_elsewhere
 from envpool._core.calls cimport has_failures
 from envpool._core.failures cimport failure_of
 from envpool._core.guard cimport Guard
-from envpool._core.inputs cimport as_ids, hold, holding_call, unhold
+from envpool._core.inputs cimport as_ids, checked_ids, hold, holding_call, unhold
 from envpool._core.partial cimport PartialBatches
 from envpool._core.policy cimport CLAIM, MAX_CHUNK, NAP, PATIENCE, SLICE, START, drawing_cost, interval
 from envpool._core.scheduler cimport ep_thread_start, help_out, pthread_detach, pthread_join
@@ -35,7 +35,7 @@ from envpool._core.structs cimport DRAWN, Engine, pthread_t
 from envpool._core.watch cimport check_progress
 from envpool.env cimport envpool_frames
 
-from envpool.errors import ConfigError, EnvIdError, PoolStateError, RenderError
+from envpool.errors import ConfigError, PoolStateError, RenderError
 
 cnp.import_array()
 ep_use_parking_lot()
@@ -252,21 +252,16 @@ cdef class FrameRenderer:
 
     cdef object render(self, object env_ids, int32_t height, int32_t width, int32_t camera, bytes assets):
         """See Pool._render_frames()."""
-        ids = as_ids(env_ids, "env_ids").copy()     # what is checked must not change any more
+        cdef cnp.ndarray ids = checked_ids(self.engine, as_ids(env_ids, "env_ids"), "env_ids")
         self.guard.check_open()
         if self.has_lost:
             raise PoolStateError("render() was interrupted while an environment hung in it: close the pool")
         if self.engine.env_def.render_many == NULL:
             raise ConfigError(f"env {self.engine.env_def.name.decode()} has no renderer")
-        bad = np.flatnonzero((ids < 0) | (ids >= self.engine.num_envs))
-        if bad.size:
-            raise EnvIdError(
-                f"env_ids[{bad[0]}] must be between 0 and {self.engine.num_envs - 1}, got {ids[bad[0]]}"
-            )
         distinct, where = np.unique(ids, return_inverse=True)
-        if distinct.size == ids.size:
-            return self.draw_each(np.array(ids, np.int32), height, width, camera, assets)
-        return self.draw_each(distinct.astype(np.int32), height, width, camera, assets)[where]
+        if distinct.size == ids.shape[0]:
+            return self.draw_each(ids, height, width, camera, assets)
+        return self.draw_each(distinct, height, width, camera, assets)[where]
 
     cdef cnp.ndarray take_memory(self, int64_t n, int64_t height, int64_t width):
         """Returns memory for n frames: that of an earlier call which nobody holds any more, or fresh memory.

@@ -454,9 +454,13 @@ cdef class Pool:
         if may_be_empty and self.engine.outstanding == 0:
             return self.batches.empty(template)
         check_can_fill(self.engine)
-        if self.partial.mode == WHOLE:
-            return self.batches.receive(template)
-        return self.partial.receive(template, None, -1, -1, -1)
+        if self.partial.mode != WHOLE:
+            return self.partial.receive(template, None, -1, -1, -1)
+        batch = None
+        while batch is None:
+            self.batches.wait()
+            batch = self.batches.deliver(template, -1)
+        return batch
 
     def recv(self, bint reset=False, bint return_info=True, *, min_ready=None, timeout=None, env_ids=None):
         """Wait for the next batch; or for certain envs, for a number of envs, or for some time.
