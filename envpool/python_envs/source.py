@@ -264,7 +264,7 @@ class EnvSource:
         """Return a frame of an environment, uint8 (height, width, 3), C-contiguous."""
         frame = as_frame(env.render())
         if frame.shape != (height, width, 3):
-            raise ValueError(f"render() returned a frame of shape {frame.shape}, expected {(height, width, 3)}")
+            raise ValueError(f"render() must return frames of the shape {(height, width, 3)}, got {frame.shape}")
         return frame
 
     def sizes(self) -> tuple[list[int], list[int]]:

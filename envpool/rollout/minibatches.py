@@ -60,7 +60,7 @@ def shuffled(size: Any, batch_size: int, rng: Any, *, drop_last: bool = False) -
     if not isinstance(size, (int, np.integer)):
         mask = np.asarray(size)
         if mask.dtype != np.bool_:
-            raise ConfigError(f"size has dtype {mask.dtype}, expected an int or a bool array: use .astype(np.bool_)")
+            raise ConfigError(f"size must be an int or a bool array, got the dtype {mask.dtype}: use .astype(np.bool_)")
         rows = np.flatnonzero(mask)
     order = as_sampler(rng).permutation(count("size", size, 0, 2**62) if rows is None else len(rows))
     return parts(order if rows is None else rows[order], batch_size, drop_last)

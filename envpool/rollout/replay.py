@@ -507,7 +507,7 @@ class ReplayBuffer(ReplayRecorder):
         except (KeyError, TypeError, ValueError) as error:
             raise StateError(f"the saved replay buffer is damaged: {error!r}") from None
         if numbers["version"] != VERSION:
-            raise StateError(f"the saved replay buffer has version {numbers['version']}, expected {VERSION}")
+            raise StateError(f"the saved replay buffer must have version {VERSION}, got {numbers['version']}")
         for name, own in (("num_envs", self.pool.num_envs), ("capacity", self.capacity)):
             if numbers[name] != own:
                 raise StateError(f"the saved replay buffer has {name}={numbers[name]}, but this one has {own}")

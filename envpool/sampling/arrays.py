@@ -48,12 +48,12 @@ def checked(
     allowed = [np.dtype(d) for d in dtypes]
     if array.dtype not in allowed:
         names = " or ".join(d.name for d in allowed)
-        raise ConfigError(f"{name} has dtype {array.dtype}, expected {names}: use .astype(np.{allowed[0].name})")
+        raise ConfigError(f"{name} must have the dtype {names}, got {array.dtype}: use .astype(np.{allowed[0].name})")
     if array.ndim != len(shape) or any(
         got != want for got, want in zip(array.shape, shape, strict=True) if not isinstance(want, str)
     ):
         expected = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
-        raise ConfigError(f"{name} has shape {array.shape}, expected ({expected})")
+        raise ConfigError(f"{name} must have the shape ({expected}), got {array.shape}")
     if not array.flags.c_contiguous:
         way = "pass a contiguous array" if is_output else f"pass np.ascontiguousarray({name})"
         raise ConfigError(f"{name} is not C-contiguous, its strides are {array.strides}: {way}")

@@ -67,7 +67,7 @@ class Sampler:
         logits = checked("logits", logits, FLOATS, ("B", "A"))
         sizes = np.array(logits.shape[1:], np.int64)
         if sizes[0] == 0:
-            raise ConfigError(f"logits has shape {logits.shape}: there must be at least one action to choose from")
+            raise ConfigError(f"logits must have at least one action to choose from, got the shape {logits.shape}")
         return self._choose(logits, sizes, logits.shape[:1], out)
 
     def multi_categorical(self, logits: Any, nvec: Any, *, out: Any = None) -> Sample:

@@ -242,12 +242,12 @@ def test_rows_of_nested_observations():
         (
             {"ids": [1], "out": np.zeros((2, 4, 84, 84))},
             ConfigError,
-            "out has dtype float64, expected uint8 or float32",
+            "out must have the dtype uint8 or float32, got float64",
         ),
         (
             {"ids": [1], "out": np.zeros((1, 4, 84, 84), np.uint8), "scale": 2.0},
             ConfigError,
-            "out has dtype uint8, expected float32",
+            "out must have the dtype float32, got uint8",
         ),
         ({"ids": [1], "out": np.zeros((1, 4, 84, 168), np.uint8)[..., ::2]}, ConfigError, "out is not C-contiguous"),
     ],

@@ -124,7 +124,7 @@ def test_sequences_are_shuffled_and_repeatable():
     [
         (lambda: shuffled(10, 0, 0), ConfigError, "batch_size must be between 1 and .*, got 0"),
         (lambda: shuffled(-1, 2, 0), ConfigError, "size must be between 0 and .*, got -1"),
-        (lambda: shuffled(np.ones(3), 2, 0), ConfigError, "size has dtype float64, expected an int or a bool array"),
+        (lambda: shuffled(np.ones(3), 2, 0), ConfigError, "size must be an int or a bool array, got the dtype float64"),
         (lambda: shuffled(10, 2, None), TypeError, "rng must be an"),
         (lambda: whole_envs((3,), 1, 0), TypeError, r"shape must be a tuple \(T, N\), got \(3,\)"),
         (lambda: whole_envs((3, -1), 1, 0), ConfigError, r"shape\[1\] must be between . and .*, got -1"),
@@ -137,7 +137,11 @@ def test_sequences_are_shuffled_and_repeatable():
             ConfigError,
             r"lengths\[0\] must be between 0 and 3, got 4",
         ),
-        (lambda: sequences((3, 2), 1, 1, 0, mask=np.ones((2, 3), np.bool_)), ConfigError, r"mask has shape \(2, 3\)"),
+        (
+            lambda: sequences((3, 2), 1, 1, 0, mask=np.ones((2, 3), np.bool_)),
+            ConfigError,
+            r"mask must have the shape .*, got \(2, 3\)",
+        ),
     ],
 )
 def test_mistakes(call, error, text):

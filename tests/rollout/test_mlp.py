@@ -445,10 +445,13 @@ def replaced():
         (nn.Sequential(nn.Linear(4, 2), nn.ELU(float("nan"))), r"actor\.1\.alpha must be a finite number, got nan"),
         (nn.utils.parametrizations.weight_norm(nn.Linear(4, 2)), r"actor is of the class .*Parametrized"),
         (nn.Sequential(), "the actor has no layer of torch.nn.Linear"),
-        (network(4, 2).double(), r"layer 0 of the actor has dtype float64.*use \.astype\(np\.float32\)"),
+        (
+            network(4, 2).double(),
+            r"layer 0 of the actor must have the dtype float32, got float64.*use \.astype\(np\.float32\)",
+        ),
         (
             nn.Sequential(nn.Linear(4, 8), nn.Linear(9, 2)),
-            r"layer 1 of the actor has shape \(2, 9\), expected \(outputs, 8\)",
+            r"layer 1 of the actor must have the shape \(outputs, 8\), got \(2, 9\)",
         ),
         ((network(4, 2), network(5, 1)), "the critic must have the 4 inputs of the actor and one output, got 5 and 1"),
         ((network(4, 2), network(4, 2)), "the critic must have the 4 inputs of the actor and one output, got 4 and 2"),
@@ -472,10 +475,14 @@ def test_weights_without_data_are_refused():
         ({}, {"activation": "gelu"}, "activation must be .*, got 'gelu'"),
         ({"head.weight": 1}, {"activation": "tanh"}, "network has an entry 'head.weight', but"),
         ({"critic.1.bias": np.zeros(1, np.float32)}, {"activation": "tanh"}, "but no 'critic.1.weight'"),
-        ({"actor.0.bias": np.zeros(3, np.float32)}, {"activation": "tanh"}, r"has shape \(3,\), expected \(2,\)"),
+        ({"actor.0.bias": np.zeros(3, np.float32)}, {"activation": "tanh"}, r"must have the shape \(2,\), got \(3,\)"),
         ({"actor.0.weight": np.zeros((2, 0), np.float32)}, {"activation": "tanh"}, "there must be inputs and outputs"),
-        ({"log_std": np.zeros(3, np.float32)}, {"activation": "tanh"}, r"log_std has shape \(3,\), expected \(2,\)"),
-        ({"log_std": np.zeros(2)}, {"activation": "tanh"}, "log_std has dtype float64"),
+        (
+            {"log_std": np.zeros(3, np.float32)},
+            {"activation": "tanh"},
+            r"log_std must have the shape \(2,\), got \(3,\)",
+        ),
+        ({"log_std": np.zeros(2)}, {"activation": "tanh"}, "log_std must have the dtype float32, got float64"),
         (
             {"log_std": np.zeros(2, np.float32)},
             {"activation": "tanh", "log_std": np.zeros(2, np.float32)},

@@ -309,7 +309,7 @@ def test_results_go_to_arrays_of_the_caller():
 
 def test_wrong_shapes():
     given, _ = arguments(np.random.default_rng(1))
-    with pytest.raises(ConfigError, match=r"values has shape \(25, 3\), expected \(25, 3, 4\)"):
+    with pytest.raises(ConfigError, match=r"values must have the shape \(25, 3, 4\), got \(25, 3\)"):
         gae(given[0], given[1][..., 0].copy(), *given[2:])
-    with pytest.raises(ConfigError, match=r"lengths has shape \(12,\), expected \(3,\)"):
+    with pytest.raises(ConfigError, match=r"lengths must have the shape \(3,\), got \(12,\)"):
         gae(*given, lengths=np.full(12, T))

@@ -109,7 +109,7 @@ def changed(state, name, where, value):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda s: {"version": 2}, "has version 2, expected 1"),
+        (lambda s: {"version": 2}, "must have version 1, got 2"),
         (lambda s: {"num_envs": 4}, "has num_envs=4, but this one has 3"),
         (lambda s: {"capacity": 33}, "has capacity=33, but this one has 30"),
         (lambda s: {"head": "x"}, "is damaged"),

@@ -135,7 +135,7 @@ def test_copies_and_pickles_continue_with_the_same_numbers():
 
 
 def test_a_state_of_another_size_is_refused():
-    with pytest.raises(ValueError, match="state has 3 bytes, expected 40"):
+    with pytest.raises(ValueError, match="state must have 40 bytes, got 3"):
         Sampler(0).draws.set_state(b"abc")
 
 
@@ -155,18 +155,18 @@ def test_as_sampler():
     ("call", "error", "text"),
     [
         (lambda s: s.categorical(np.zeros((2, 0))), ConfigError, "at least one action"),
-        (lambda s: s.categorical(np.zeros(2)), ConfigError, r"logits has shape \(2,\), expected \(B, A\)"),
-        (lambda s: s.categorical(np.zeros((2, 2), np.int64)), ConfigError, "logits has dtype int64"),
+        (lambda s: s.categorical(np.zeros(2)), ConfigError, r"logits must have the shape \(B, A\), got \(2,\)"),
+        (lambda s: s.categorical(np.zeros((2, 2), np.int64)), ConfigError, "logits must have .*, got int64"),
         (lambda s: s.categorical(np.zeros((2, 4))[:, ::2]), ConfigError, "logits is not C-contiguous"),
         (lambda s: s.categorical([[0.0, 1.0], [0.0, math.nan]]), ConfigError, r"logits\[1\] is \[0.0, nan\]"),
         (lambda s: s.categorical([[0.0, math.inf]]), ConfigError, r"logits\[0\] is \[0.0, inf\]"),
         (lambda s: s.categorical([[-math.inf, -math.inf]]), ConfigError, "one of each distribution must be finite"),
         (lambda s: s.categorical([[0.0]], out=(1, 2)), TypeError, r"out must be a tuple of the arrays \(actions"),
-        (lambda s: s.multi_categorical([[0.0]], [2]), ConfigError, r"logits has shape \(1, 1\), expected \(B, 2\)"),
+        (lambda s: s.multi_categorical([[0.0]], [2]), ConfigError, r"logits .* the shape \(B, 2\), got \(1, 1\)"),
         (lambda s: s.multi_categorical([[0.0]], [1, 0]), ConfigError, r"nvec must be .*, got \[1, 0\]"),
-        (lambda s: s.multi_categorical([[0.0]], []), ConfigError, "nvec has dtype float64"),
-        (lambda s: s.gaussian([[0.0]], [0.0, 1.0]), ConfigError, r"log_std has shape \(2,\), expected \(1,\)"),
-        (lambda s: s.gaussian(np.zeros((1, 1), np.float32), [0.0]), ConfigError, "log_std has dtype float64"),
+        (lambda s: s.multi_categorical([[0.0]], []), ConfigError, "nvec must have the dtype .*, got float64"),
+        (lambda s: s.gaussian([[0.0]], [0.0, 1.0]), ConfigError, r"log_std must have the shape \(1,\), got \(2,\)"),
+        (lambda s: s.gaussian(np.zeros((1, 1), np.float32), [0.0]), ConfigError, "log_std must have .*, got float64"),
         (lambda s: s.gaussian([[0.0], [math.nan]], [0.0]), ConfigError, r"mean\[1\] is \[nan\]"),
         (lambda s: s.gaussian([[0.0]], [[800.0]]), ConfigError, r"its log_std is \[800.0\]"),
         (lambda s: s.gaussian([[0.0]], [-math.inf]), ConfigError, "finite and not 0"),
