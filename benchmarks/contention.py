@@ -60,8 +60,8 @@ class Machine:
 def share(word, cost, doublings):
     """Return the number of envs to claim: claim_size() of policy.pxd for a sync pool whose threads are all awake."""
     least = MIN_CLAIM // (cost + 1) + 1
-    most = (MAX_CLAIM // (cost + 1) + 1) << doublings
-    size = max(min(-(-word.left // word.threads), most), least)
+    limit = (MAX_CLAIM // (cost + 1) + 1) << doublings
+    size = max(min(-(-word.left // word.threads), limit), least)
     if size > 64:
         size = (size + 63) & ~63
     return min(size, word.left)

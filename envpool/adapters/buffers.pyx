@@ -31,7 +31,7 @@ cnp.import_array()
 
 cdef enum:
     FEW = 8         # dicts that cost less than a list that makes them later
-    KEPT = 4 * FEW  # dicts that are kept to be used again
+    DICTS = 4 * FEW  # dicts that are kept to be used again
     MOST_DIMS = 8   # of buffers that are copied to without NumPy
 
 cdef dict EPISODE = {"episode_return": None, "episode_length": None}    # a copy of a dict costs less than a new one
@@ -162,7 +162,7 @@ cdef class StepBuffers:
         self.returns = <double*>cnp.PyArray_DATA(self.memory)
         self.numbers = np.empty(num_envs, np.int32)
         self.ended = <int32_t*>cnp.PyArray_DATA(self.numbers)
-        self.dicts = [PyDict_Copy(EPISODE) for _ in range(KEPT)]
+        self.dicts = [PyDict_Copy(EPISODE) for _ in range(DICTS)]
 
     def bind(self, Pool pool not None, *buffers):
         """Set where steps come from and where they go.
@@ -263,7 +263,7 @@ cdef class StepBuffers:
         """Returns a dict about an episode that nobody else holds: filling an old one costs less than making one."""
         cdef dict entry
         cdef PyObject* old
-        self.turn = <unsigned int>(self.turn + 1) % KEPT
+        self.turn = <unsigned int>(self.turn + 1) % DICTS
         old = PyList_GET_ITEM(self.dicts, self.turn)
         if Py_REFCNT(old) == 1:
             entry = <dict>old

@@ -160,10 +160,10 @@ static inline void exhaust_transfer_particle(Particle *p, int32 *step, Archive *
 
 /* Saves or restores the particles, but not their world. */
 static inline void exhaust_transfer(Exhaust *e, Archive *a) {
-  const int64_t most = 1 << 24; /* more particles, and more steps, than any episode has */
+  const int64_t limit = 1 << 24; /* more particles, and more steps, than any episode has */
   int32 step = 0;
-  a->integer(&e->step, 0, most);
-  a->integer(&e->num_emitted, 0, most);
+  a->integer(&e->step, 0, limit);
+  a->integer(&e->num_emitted, 0, limit);
   a->integer(&e->first, 0, e->num_emitted);
   a->require(e->num_emitted - e->first <= EXHAUST_PARTICLES);
   for (int64_t k = e->first; k < e->num_emitted && a->is_valid; k++)

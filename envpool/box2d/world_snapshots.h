@@ -101,13 +101,13 @@ static int worlds_set_state(void *state, const envpool_snapshots *snapshots) {
 
 static int worlds_copy_state(void *state, const envpool_copies *copies) {
   const envpool_state *s = static_cast<const envpool_state *>(state);
-  const int64_t most = worlds_state_size(state);
-  char *bytes = static_cast<char *>(malloc(most));
+  const int64_t limit = worlds_state_size(state);
+  char *bytes = static_cast<char *>(malloc(limit));
   if (bytes == NULL) return ENVPOOL_NO_MEMORY;
   int status = 0;
   for (int32_t i = 0; i < copies->n; i++) {
     WorldEnv *to = worlds_env(s, copies->to[i]);
-    const int64_t size = worlds_save(worlds_env(s, copies->from[i]), worlds_options(s), bytes, most);
+    const int64_t size = worlds_save(worlds_env(s, copies->from[i]), worlds_options(s), bytes, limit);
     if (size < 0) {
       status = copies->errors[i] = WORLDS_TOO_LARGE;
     } else if (!worlds_load(to, worlds_options(s), bytes, size)) {

@@ -91,7 +91,7 @@ def check_choice(name: str, value: Any, allowed: Iterable[str | None]) -> None:
         raise ConfigError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
 
 
-def check_seed(name: str, seed: Any, most: int = LARGEST_SEED, count: int = 1) -> int:
+def check_seed(name: str, seed: Any, limit: int = LARGEST_SEED, count: int = 1) -> int:
     """Return a seed as int, or raise an error.
 
     Parameters
@@ -100,7 +100,7 @@ def check_seed(name: str, seed: Any, most: int = LARGEST_SEED, count: int = 1) -
         Name of the argument.
     seed : object
         The seed of the first of `count` environments; environment i gets ``seed + i``.
-    most : int
+    limit : int
         The largest seed of an environment.
     count : int
         Number of environments.
@@ -108,20 +108,20 @@ def check_seed(name: str, seed: Any, most: int = LARGEST_SEED, count: int = 1) -
     Raises
     ------
     ConfigError
-        The seed of an environment is outside [0, most].
+        The seed of an environment is outside [0, limit].
     TypeError
         The seed is not an integer.
     """
     seed = convert(name, seed, 0)
-    if 0 <= seed <= most - (count - 1):
+    if 0 <= seed <= limit - (count - 1):
         return int(seed)
-    limit = "2**64 - 1" if most == LARGEST_SEED else f"{most}, where the seeds of the upstream generator end"
-    if 0 <= seed <= most:
+    end = "2**64 - 1" if limit == LARGEST_SEED else f"{limit}, where the seeds of the upstream generator end"
+    if 0 <= seed <= limit:
         raise ConfigError(
-            f"{name} must be at most {most - (count - 1)}, since environment i gets {name} + i and seeds are at most "
-            f"{limit}, got {shown(seed)}"
+            f"{name} must be at most {limit - (count - 1)}, since environment i gets {name} + i and seeds are at most "
+            f"{end}, got {shown(seed)}"
         )
-    raise ConfigError(f"{name} must be between 0 and {limit}, got {shown(seed)}")
+    raise ConfigError(f"{name} must be between 0 and {end}, got {shown(seed)}")
 
 
 def is_sequence(seed: Any) -> bool:
@@ -129,29 +129,29 @@ def is_sequence(seed: Any) -> bool:
     return hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)) and getattr(seed, "ndim", 1) > 0
 
 
-def check_seeds(name: str, seeds: Any, count: int, most: int = LARGEST_SEED) -> list[int]:
-    """Return one seed, at most `most`, for each of `count` environments, or raise ConfigError or TypeError."""
+def check_seeds(name: str, seeds: Any, count: int, limit: int = LARGEST_SEED) -> list[int]:
+    """Return one seed, at most `limit`, for each of `count` environments, or raise ConfigError or TypeError."""
     if not is_sequence(seeds):
         raise TypeError(f"{name} must be a sequence of integers, got {shown(seeds)}")
     shape = np.array(seeds, dtype=object).shape
     if shape != (count,):
         got = f"shape {shape}" if len(shape) > 1 else f"{len(seeds)} entries"
         raise ConfigError(f"{name} must have one entry for each of the {count} environments, got {got}")
-    return [check_seed(f"{name}[{i}]", s, most) for i, s in enumerate(seeds)]
+    return [check_seed(f"{name}[{i}]", s, limit) for i, s in enumerate(seeds)]
 
 
-def check_seed_options(seed: Any, env_seed: Any, num_envs: int, most: int = LARGEST_SEED) -> tuple[int, list[int]]:
+def check_seed_options(seed: Any, env_seed: Any, num_envs: int, limit: int = LARGEST_SEED) -> tuple[int, list[int]]:
     """Return the options seed and env_seed, checked; a sequence of seeds becomes env_seed, and None a random seed."""
     is_empty = is_sequence(env_seed) and len(env_seed) == 0
     if seed is None:  # a random seed, which the configuration records so that it can be used again
         seed = int(np.random.SeedSequence().generate_state(1)[0]) % (INT32_MAX + 1)
     if not is_sequence(seed):
         if is_empty:
-            return check_seed("seed", seed, most, num_envs), []
-        return check_seed("seed", seed, most), check_seeds("env_seed", env_seed, num_envs, most)
+            return check_seed("seed", seed, limit, num_envs), []
+        return check_seed("seed", seed, limit), check_seeds("env_seed", env_seed, num_envs, limit)
     if not is_empty:
         raise ConfigError("seed is a sequence and env_seed is given: pass only one of them")
-    return 0, check_seeds("seed", seed, num_envs, most)
+    return 0, check_seeds("seed", seed, num_envs, limit)
 
 
 #: Names of the modes. The position of a mode is its code in the core, see ``_core/structs.pxd``.

@@ -605,8 +605,8 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
             c[name] = convert(name, value, defaults[name])
     check_together(c)
     is_unseeded = c["seed"] is None and np.size(c["env_seed"]) == 0 and not definition.needs_seeds
-    most = definition.max_seed(type(config)(**c))
-    c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"], most)
+    limit = definition.max_seed(type(config)(**c))
+    c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"], limit)
     if is_unseeded:
         c["seed"] = None
     return type(config)(**c)

@@ -137,8 +137,8 @@ static inline void car_drive(Car *car, Wheel *w, const RacerParams *p) {
   if (w->brake >= 0.9) {
     w->omega = 0;
   } else if (w->brake > 0) {
-    const double most = p->brake_force * w->brake, spin = fabs(w->omega);
-    w->omega += -track_sign(w->omega) * (spin < most ? spin : most);
+    const double limit = p->brake_force * w->brake, spin = fabs(w->omega);
+    w->omega += -track_sign(w->omega) * (spin < limit ? spin : limit);
   }
   w->phase += w->omega * dt;
 

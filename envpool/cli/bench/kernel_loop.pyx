@@ -169,15 +169,15 @@ cdef class KernelLoop:
     cdef int seed(self, cnp.ndarray seeds) except -1:
         cdef const uint64_t* values = <const uint64_t*>cnp.PyArray_DATA(seeds)
         cdef int32_t start = 0, n
-        cdef bint fine = True
+        cdef bint ok = True
         if seeds.ndim != 1 or len(seeds) != self.num_envs:
             raise ConfigError(f"seeds must have one entry for each of {self.num_envs} envs, got {seeds.size} entries")
         with nogil:
-            while fine and start < self.num_envs:
+            while ok and start < self.num_envs:
                 n = min(self.num_envs - start, ENVPOOL_MAX_BATCH)
-                fine = not seed_envs(self.env, self.state, self.ids + start, n, values + start, self.errors + start)
+                ok = not seed_envs(self.env, self.state, self.ids + start, n, values + start, self.errors + start)
                 start += n
-        if not fine:
+        if not ok:
             self.fail()
         return 0
 
@@ -220,21 +220,21 @@ cdef class KernelLoop:
             If the loop is closed, or runs in another thread.
         """
         cdef int64_t began = ep_now(), first = self.round, left = max_rounds, now = began, end
-        cdef bint fine = True
+        cdef bint ok = True
         if self.state == NULL or self.is_running:
             raise PoolStateError(f"the KernelLoop is {'closed' if self.state == NULL else 'running in another thread'}")
         end = began + <int64_t>(min(max(seconds, 0.0), 1e9) * 1e9)
         self.is_running = True
         try:
-            while fine and left > 0 and (now < end or self.round == first):
+            while ok and left > 0 and (now < end or self.round == first):
                 with nogil:
-                    fine = self.run_until(min(end, now + SLICE), left)
+                    ok = self.run_until(min(end, now + SLICE), left)
                     now = ep_now()
                 left = max_rounds - (self.round - first)
                 PyErr_CheckSignals()
         finally:
             self.is_running = False
-        if not fine:
+        if not ok:
             self.fail()
         return (self.round - first) * self.num_envs, (now - began) * 1e-9
 
