@@ -398,7 +398,6 @@ class Acrobot(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         check_choice("book_or_nips", config.book_or_nips, ("book", "nips"))
         c.is_nips = config.book_or_nips == "nips"

@@ -278,7 +278,6 @@ class CartPole(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         for i, name in enumerate(CartPole.params):
             c.params[i] = getattr(config, name)

@@ -217,7 +217,6 @@ class MountainCar(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         for i, name in enumerate(MountainCar.params):
             c.params[i] = getattr(config, name)

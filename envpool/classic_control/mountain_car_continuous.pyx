@@ -321,7 +321,6 @@ class MountainCarContinuous(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         for i, name in enumerate(MountainCarContinuous.params):
             c.params[i] = getattr(config, name)

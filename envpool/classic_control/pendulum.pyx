@@ -394,7 +394,6 @@ class Pendulum(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         if config.version not in (0, 1):
             raise ConfigError(f"version must be 0 or 1, which have the same dynamics; got {shown(config.version)}")

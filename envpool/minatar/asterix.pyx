@@ -164,5 +164,4 @@ class MinAtarAsterix(Game):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_game(&ENV_DEF, &RULES, config, (STAY, LEFT, UP, RIGHT, DOWN))

@@ -129,5 +129,4 @@ class MinAtarBreakout(Game):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_game(&ENV_DEF, &RULES, config, (STAY, LEFT, RIGHT))

@@ -142,5 +142,4 @@ class MinAtarFreeway(Game):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_game(&ENV_DEF, &RULES, config, (STAY, UP, DOWN))

@@ -201,5 +201,4 @@ class MinAtarSpaceInvaders(Game):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_game(&ENV_DEF, &RULES, config, (STAY, LEFT, RIGHT, FIRE))

@@ -138,7 +138,6 @@ class MiniGridRedBlueDoors(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 4, MAX_SIDE // 2)
         return define_level(&RED_BLUE_DOORS, config, 2 * config.size, config.size, 20 * config.size**2)
 
@@ -150,7 +149,6 @@ class MiniGridMemory(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 7, MAX_SIDE)
         if config.size % 2 == 0:
             raise ConfigError(f"size must be odd, got {config.size}")
@@ -162,5 +160,4 @@ class MiniGridPlayground(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_level(&PLAYGROUND, config, 19, 19, 100)

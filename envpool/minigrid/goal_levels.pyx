@@ -287,7 +287,6 @@ class MiniGridEmpty(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 4, MAX_SIDE)
         check_start(config, "agent_start_pos", config.size, config.size)
         return define_level(&EMPTY_LEVEL, config, config.size, config.size, 4 * config.size**2)
@@ -300,7 +299,6 @@ class MiniGridDoorKey(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 5, MAX_SIDE)
         return define_level(&DOOR_KEY, config, config.size, config.size, 10 * config.size**2)
 
@@ -315,7 +313,6 @@ class MiniGridDistShift(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("width", config.width, 6, MAX_SIDE)
         check_range("height", config.height, 4, MAX_SIDE)
         check_range("strip2_row", config.strip2_row, 1, config.height - 2)
@@ -330,7 +327,6 @@ class MiniGridLavaGap(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 5, MAX_SIDE)
         return define_level(&LAVA_GAP, config, config.size, config.size, 4 * config.size**2)
 
@@ -342,7 +338,6 @@ class MiniGridCrossing(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 5, MAX_SIDE)
         check_range("num_crossings", config.num_crossings, 0)
         if config.size % 2 == 0:
@@ -357,7 +352,6 @@ class MiniGridFourRooms(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_start(config, "agent_pos", 19, 19)
         check_start(config, "goal_pos", 19, 19)
         return define_level(&FOUR_ROOMS, config, 19, 19, 100)
@@ -370,7 +364,6 @@ class MiniGridLockedRoom(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 12, MAX_SIDE)
         return define_level(&LOCKED_ROOM, config, config.size, config.size, 10 * config.size)
 
@@ -384,7 +377,6 @@ class MiniGridDynamicObstacles(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         size = config.size
         check_range("size", size, 5, MAX_SIDE)
         check_range("n_obstacles", config.n_obstacles, 0)

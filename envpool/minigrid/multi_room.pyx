@@ -121,7 +121,6 @@ class MiniGridMultiRoom(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("width", config.width, 6, MAX_SIDE)
         check_range("height", config.height, 6, MAX_SIDE)
         check_range("min_num_rooms", config.min_num_rooms, 1, MAX_ROOMS)

@@ -209,7 +209,6 @@ class MiniGridFetch(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 4, MAX_SIDE)
         check_range("num_objs", config.num_objs, 1, min(MAX_THINGS, (config.size - 2) ** 2 - 1))
         return define_level(&FETCH, config, config.size, config.size, 5 * config.size**2)
@@ -222,7 +221,6 @@ class MiniGridGoToDoor(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 5, MAX_SIDE)
         return define_level(&GO_TO_DOOR, config, config.size, config.size, 4 * config.size**2)
 
@@ -234,7 +232,6 @@ class MiniGridGoToObject(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 4, MAX_SIDE)
         check_range("num_objs", config.num_objs, 1, min(18, (config.size - 2) ** 2 - 1))
         return define_level(&GO_TO_OBJECT, config, config.size, config.size, 5 * config.size**2)
@@ -247,7 +244,6 @@ class MiniGridPutNear(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("size", config.size, 5, MAX_SIDE)
         check_range("num_objs", config.num_objs, 2, 18)
         return define_level(&PUT_NEAR, config, config.size, config.size, 5 * config.size)

@@ -188,7 +188,6 @@ class MiniGridUnlock(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_rooms(&UNLOCK, config, ROOM_SIZE, 1, 2, 8 * ROOM_SIZE**2)
 
 
@@ -197,7 +196,6 @@ class MiniGridUnlockPickup(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_rooms(&UNLOCK_PICKUP, config, ROOM_SIZE, 1, 2, 8 * ROOM_SIZE**2)
 
 
@@ -206,7 +204,6 @@ class MiniGridBlockedUnlockPickup(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_rooms(&UNLOCK_PICKUP, config, ROOM_SIZE, 1, 2, 16 * ROOM_SIZE**2, {"blocked": True})
 
 
@@ -217,7 +214,6 @@ class MiniGridKeyCorridor(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_rooms(&KEY_CORRIDOR, config, config.room_size, config.num_rows, 3, 30 * config.room_size**2)
 
 
@@ -228,7 +224,6 @@ class MiniGridObstructedMaze1D(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_rooms(&OBSTRUCTED_MAZE_1D, config, ROOM_SIZE, 1, 2, 4 * 2 * ROOM_SIZE**2)
 
 
@@ -241,7 +236,6 @@ class MiniGridObstructedMaze(MiniGrid):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_maze(&OBSTRUCTED_MAZE_V0, config)
 
 
@@ -250,7 +244,6 @@ class MiniGridObstructedMazeV1(MiniGridObstructedMaze):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_maze(&OBSTRUCTED_MAZE_V1, config)
 
 

@@ -265,7 +265,6 @@ class MPECollectTreasure(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPECollectTreasure, config)
         c.num_types = config.num_deposits
         c.num_extra = (config.num_collectors + 2 * config.num_treasures + 1) // 2   # two int32 in a double

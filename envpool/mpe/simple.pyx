@@ -45,6 +45,5 @@ class MPESimple(Scenario):
 
     @classmethod
     def build(cls, config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimple, config)
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimple, config)

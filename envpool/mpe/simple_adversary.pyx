@@ -87,6 +87,5 @@ class MPESimpleAdversary(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleAdversary, config)
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleAdversary, config, config.N + 1)

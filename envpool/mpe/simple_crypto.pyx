@@ -94,6 +94,5 @@ class MPESimpleCrypto(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleCrypto, config)
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleCrypto, config, 2 * SYMBOLS)

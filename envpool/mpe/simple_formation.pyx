@@ -84,6 +84,5 @@ class MPESimpleFormation(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleFormation, config)
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleFormation, config)

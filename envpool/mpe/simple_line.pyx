@@ -79,7 +79,6 @@ class MPESimpleLine(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleLine, config)
         c.num_extra = DIM * config.N
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleLine, config)

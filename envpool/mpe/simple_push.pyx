@@ -82,6 +82,5 @@ class MPESimplePush(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimplePush, config)
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimplePush, config)

@@ -79,7 +79,6 @@ class MPESimpleReference(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleReference, config)
         check_range("local_ratio", config.local_ratio, 0, 1)
         c.local_ratio = config.local_ratio

@@ -85,6 +85,5 @@ class MPESimpleSpeakerListener(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleSpeakerListener, config)
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleSpeakerListener, config, 1)

@@ -110,7 +110,6 @@ class MPESimpleSpread(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleSpread, config)
         check_range("local_ratio", config.local_ratio, 0, 1)
         c.local_ratio = config.local_ratio

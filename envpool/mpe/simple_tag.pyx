@@ -110,7 +110,6 @@ class MPESimpleTag(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleTag, config)
         c.slow_kind = GOOD
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleTag, config, 1)

@@ -167,6 +167,5 @@ class MPESimpleWorldComm(Scenario):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c = new_config(MPESimpleWorldComm, config)
         return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleWorldComm, config, 1)

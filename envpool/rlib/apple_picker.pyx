@@ -263,7 +263,6 @@ class ApplePicker(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         rows = check_grid(config.grid)
         c.height, c.width = len(rows), len(rows[0])

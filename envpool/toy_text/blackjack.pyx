@@ -229,7 +229,6 @@ class Blackjack(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         c.natural = config.natural
         c.sab = config.sab

@@ -115,7 +115,6 @@ class Catch(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         check_range("height", config.height, 2, MAX_SIDE)
         check_range("width", config.width, 1, MAX_SIDE)

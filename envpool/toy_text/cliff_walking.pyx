@@ -41,7 +41,6 @@ class CliffWalking(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         targets = grid_targets(ROWS, COLUMNS, MOVES)
         outcomes = slipping(targets) if config.is_slippery else targets[:, :, None]
         falls = (outcomes > START) & (outcomes < GOAL)

@@ -285,7 +285,6 @@ class FrozenLake(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         rows = check_map(rows_of(config))
         goal, hole, frozen = check_rewards("reward_schedule", config.reward_schedule, ("goal", "hole", "frozen"))

@@ -117,7 +117,6 @@ class NChain(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         check_range("n", config.n, 1)
         c.last = config.n - 1

@@ -261,7 +261,6 @@ class Taxi(EnvDefinition):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         cdef Config c
         cdef int state, action
         ahead, aside = config.rainy_probability, (1.0 - config.rainy_probability) / 2.0

@@ -137,7 +137,6 @@ class BabyAIGoToRedBallGrey(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&RED_BALL_GREY, config, config.room_size, 1, 1)
 
 
@@ -148,7 +147,6 @@ class BabyAIGoToRedBall(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&RED_BALL, config, config.room_size, 1, 1)
 
 
@@ -159,7 +157,6 @@ class BabyAIGoToObj(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&OBJECT, config, config.room_size, 1, 1)
 
 
@@ -170,7 +167,6 @@ class BabyAIGoToLocal(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("num_dists", config.num_dists, 1, 100)
         return define_baby(&ANY_OBJECT, config, config.room_size, 1, 1)
 
@@ -182,7 +178,6 @@ class BabyAIGoTo(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("num_dists", config.num_dists, 1, 100)
         return define_baby(&ANY_OBJECT, config, config.room_size, config.num_rows, config.num_cols)
 
@@ -194,7 +189,6 @@ class BabyAIGoToImpUnlock(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&IMPLICIT_UNLOCK, config, config.room_size, config.num_rows, config.num_cols)
 
 
@@ -205,7 +199,6 @@ class BabyAIGoToRedBlueBall(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&RED_BLUE_BALL, config, config.room_size, 1, 1)
 
 
@@ -214,7 +207,6 @@ class BabyAIGoToDoor(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&TO_DOOR, config, 7, 3, 3)
 
 
@@ -223,5 +215,4 @@ class BabyAIGoToObjDoor(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&OBJECT_OR_DOOR, config, 8, 3, 3)

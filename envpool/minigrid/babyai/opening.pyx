@@ -109,7 +109,6 @@ class BabyAIOpen(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&OPEN_ANY, config, config.room_size, config.num_rows, config.num_cols)
 
 
@@ -118,7 +117,6 @@ class BabyAIOpenRedDoor(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&OPEN_RED, config, 5, 1, 2)
 
 
@@ -129,7 +127,6 @@ class BabyAIOpenDoor(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&OPEN_ONE, config, 8, 3, 3)
 
 
@@ -140,7 +137,6 @@ class BabyAIOpenTwoDoors(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&OPEN_TWO, config, ROOM_SIZE, 3, 3, 20 * ROOM_SIZE**2)
 
 
@@ -151,6 +147,5 @@ class BabyAIOpenDoorsOrder(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("num_doors", config.num_doors, 2, 4)
         return define_baby(&OPEN_IN_ORDER, config, ROOM_SIZE, 3, 3, 20 * ROOM_SIZE**2)

@@ -109,7 +109,6 @@ class BabyAIPickup(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&PICK_UP_ANY, config, config.room_size, config.num_rows, config.num_cols)
 
 
@@ -120,7 +119,6 @@ class BabyAIUnblockPickup(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&UNBLOCK, config, config.room_size, config.num_rows, config.num_cols)
 
 
@@ -131,7 +129,6 @@ class BabyAIPickupDist(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&BY_LOOK, config, 7, 1, 1)
 
 
@@ -140,7 +137,6 @@ class BabyAIPickupAbove(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&ABOVE, config, ROOM_SIZE, 3, 3, 8 * ROOM_SIZE**2)
 
 
@@ -151,7 +147,6 @@ class BabyAIFindObj(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&FIND_OBJECT, config, config.room_size, 3, 3, 20 * config.room_size**2)
 
 
@@ -162,7 +157,6 @@ class BabyAIKeyCorridor(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&KEY_CORRIDOR, config, config.room_size, config.num_rows, 3, 30 * config.room_size**2)
 
 
@@ -173,5 +167,4 @@ class BabyAIOneRoom(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&ONE_ROOM, config, config.room_size, 1, 1)

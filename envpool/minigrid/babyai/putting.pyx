@@ -94,7 +94,6 @@ class BabyAIPutNextLocal(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&PUT_NEXT_LOCAL, config, config.room_size, 1, 1)
 
 
@@ -105,7 +104,6 @@ class BabyAIPutNext(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("room_size", config.room_size, 4)
         return define_baby(&PUT_ACROSS, config, config.room_size, 1, 2, 8 * config.room_size**2)
 
@@ -117,6 +115,5 @@ class BabyAIMoveTwoAcross(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         check_range("objs_per_room", config.objs_per_room, 2, 9)
         return define_baby(&MOVE_TWO_ACROSS, config, config.room_size, 1, 2, 16 * config.room_size**2)

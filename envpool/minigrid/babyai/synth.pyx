@@ -168,7 +168,6 @@ class BabyAILevelGen(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&RANDOM_LEVEL, config, config.room_size, config.num_rows, config.num_cols)
 
 

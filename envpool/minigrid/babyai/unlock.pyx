@@ -117,7 +117,6 @@ class BabyAIUnlock(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&UNLOCK, config, config.room_size, config.num_rows, config.num_cols)
 
 
@@ -128,7 +127,6 @@ class BabyAIUnlockLocal(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&UNLOCK_LOCAL, config, 8, 3, 3)
 
 
@@ -137,7 +135,6 @@ class BabyAIKeyInBox(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&KEY_IN_BOX, config, 8, 3, 3)
 
 
@@ -148,7 +145,6 @@ class BabyAIUnlockPickup(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&UNLOCK_PICKUP, config, ROOM_SIZE, 1, 2)
 
 
@@ -157,7 +153,6 @@ class BabyAIBlockedUnlockPickup(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&UNLOCK_PICKUP, config, ROOM_SIZE, 1, 2, 16 * ROOM_SIZE**2, {"blocked": True})
 
 
@@ -166,7 +161,6 @@ class BabyAIUnlockToUnlock(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&UNLOCK_TO_UNLOCK, config, ROOM_SIZE, 1, 3, 30 * ROOM_SIZE**2)
 
 
@@ -175,5 +169,4 @@ class BabyAIActionObjDoor(BabyAI):
 
     @staticmethod
     def build(config):
-        """Return the capsule of this environment definition."""
         return define_baby(&ACTION, config, 7, 3, 3)
