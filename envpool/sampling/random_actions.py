@@ -14,6 +14,9 @@ from envpool.sampling.sampler import Sampler
 from envpool.tasks.players import group_spec, has_players, row_shape, row_spec
 from envpool.tasks.spec import EnvSpec
 
+#: Of moves that are legal, and of those that are not.
+LOGITS = np.float32(0), np.float32(-np.inf)
+
 
 class ActionField:
     """One array of an action.
@@ -115,7 +118,7 @@ class RandomPlayerActions:
 
 def draw_legal(sampler: Sampler, legal: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """Return the index of a True of each row of a mask (B, A), each with the same probability."""
-    return sampler.categorical(np.where(legal, np.float32(0), np.float32(-np.inf))).actions
+    return sampler.categorical(np.where(legal, *LOGITS)).actions
 
 
 class RandomActions:

@@ -66,7 +66,9 @@ class Games:
         self._layout, self._num_envs, self._num_players = layout, num_envs, spec.num_players
         self._is_turn_based, self._alternates = spec.is_turn_based, spec.controlled == "alternate"
         self._is_async = spec.config.batch_size < num_envs
-        self.clock = 0
+        self.clock, self._all_ids, self._numbers = 0, np.arange(num_envs), np.arange(spec.num_players)
+        self._is_shown = np.zeros((num_envs, spec.num_players), np.bool_)  # except with "alternate"
+        self._is_shown[:, list(spec.shown_players)] = True
         places, players = len(spec.shown_players), spec.num_players
         self.stage, self.order = np.zeros(num_envs, np.int8), np.zeros(num_envs, np.int64)
         self.is_fresh, self.has_ended = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.bool_)
@@ -83,12 +85,16 @@ class Games:
 
     def all_owed(self, ids: Any) -> Array:
         """Return the rewards that the next results of environments have in addition, float32 (B, P)."""
-        unpaid = self.arrays[self._layout.at["player:reward"]][ids]
-        owed: Array = self.owed[ids] + np.where(self.is_unpaid[ids][:, None], unpaid, np.float32(0))
+        is_unpaid = self.is_unpaid[ids]
+        owed: Array = self.owed[ids].copy()
+        if is_unpaid.any():
+            owed += np.where(is_unpaid[:, None], self.arrays[self._layout.at["player:reward"]][ids], np.float32(0))
         return owed
 
     def is_controlled(self, ids: Array) -> Array:
         """Return which players are controlled, bool (B, P)."""
+        if not self._alternates:
+            return self._is_shown[: len(ids)]
         mask = np.zeros((len(ids), self._num_players), np.bool_)
         mask[np.arange(len(ids))[:, None], self.shown[ids]] = True
         return mask
@@ -98,43 +104,51 @@ class Games:
         layout = self._layout
         ids = self.key(new[layout.at["env_id"]])
         fresh = self.is_fresh[ids]
-        begun = new[layout.at["final:mask"]] if "final:mask" in layout.at else np.zeros(len(fresh), np.bool_)
+        are_fresh, is_any_fresh = fresh.all(), fresh.any()
+        changes: list[tuple[Any, Any, Any]] = []
+        has_next = "final:mask" in layout.at  # a step also begins the next episode
+        begun = new[layout.at["final:mask"]] if has_next else np.False_
+        is_later = ~fresh & self.has_ended[ids] if has_next else np.zeros(len(fresh), np.bool_)
+        if has_next:
+            changes.append((self.has_ended, ids, begun | is_later))
         shown_players = self.shown[ids]
         if self._alternates:
             is_first = new[layout.at["elapsed_step"]] == 0
             shown_players = (shown_players + is_first[:, None]) % self._num_players
-        is_later = ~fresh & self.has_ended[ids]
-        values: list[Any] = list(new) if fresh.all() else self._merged(ids, new, fresh, is_later)
+            changes.append((self.shown, ids, shown_players))
+        values: list[Any] = list(new) if are_fresh else self._merged(ids, new, fresh, is_later)
         at_reward, owed = layout.at["player:reward"], self.all_owed(ids)
         reward = new[at_reward]
-        values[at_reward] = select(fresh, reward + owed, values[at_reward])
+        if is_any_fresh:
+            values[at_reward] = select(fresh, reward + owed, values[at_reward])
         # After the end of an episode ("same_step"), the moves of opponents belong to the next one: their rewards are
         # owed to its first result, and if it ends before a controlled player has moved, it is not reported.
-        owed = select(is_later, owed + reward, owed)
+        if has_next:
+            owed = select(is_later, owed + reward, owed)
         owed[fresh | (is_later & begun)] = 0
         mask = new[layout.at[MASK]]
         stage = np.full(len(fresh), READY, np.int8)
         if self._is_turn_based:
             turn = new[layout.at[CURRENT_PLAYER]]
-            acts = np.arange(mask.shape[1]) == turn[:, None]
+            acts = self._numbers == turn[:, None]
             stage[(turn >= 0) & ~(shown_players == turn[:, None]).any(1)] = ASKS
         else:
             acts = mask & ~new[layout.at["player:terminated"]] & ~new[layout.at["player:truncated"]]
-            acts[begun] = mask[begun]  # the players of the next episode, also those whose last one has ended
-        errors = self.errors[ids].copy()
-        errors[fresh] = None
-        for row, text in texts.items():
-            errors[row] = text
+            if has_next:
+                acts[begun] = mask[begun]  # the players of the next episode, also those whose last one has ended
+        if texts or is_any_fresh:
+            errors = self.errors[ids].copy()
+            errors[fresh] = None
+            for row, text in texts.items():
+                errors[row] = text
+            changes.append((self.errors, ids, errors))
         pairs = zip(self.arrays, values, strict=True)
-        changes: list[tuple[Any, Any, Any]] = [(array, ids, value) for array, value in pairs if value is not None]
+        changes += [(array, ids, value) for array, value in pairs if value is not None]
         changes += [
-            (self.shown, ids, shown_players),
             (self.rows, ids, mask),
             (self.acts, ids, acts),
             (self.owed, ids, owed),
             (self.is_unpaid, ids, False),
-            (self.errors, ids, errors),
-            (self.has_ended, ids, begun | is_later),
             (self.is_fresh, ids, False),
             (self.stage, ids, stage),
         ]
@@ -144,8 +158,10 @@ class Games:
         return changes
 
     def key(self, ids: Array) -> Any:
-        """Return what selects the rows of environments: a slice, which is faster, if these are all in order."""
-        return slice(None) if len(ids) == self._num_envs and (ids == np.arange(self._num_envs)).all() else ids
+        """Return what selects the rows of environments: a slice if these are all in order, else an array of intp."""
+        if len(ids) == self._num_envs and (ids == self._all_ids).all():
+            return slice(None)
+        return ids.astype(np.intp)
 
     def _merged(self, ids: Any, new: Sequence[Array], fresh: Array, is_later: Array) -> list[Array | None]:
         """Return the rows of a batch, `new`, merged with those of earlier steps; None for an array that stays as it is.

@@ -359,9 +359,8 @@ class OpponentsPool(OpponentActions):
             ready = self._ready(request)
             if len(ready) >= request.need:
                 break
-            asking = np.flatnonzero(stage == ASKS)
+            asking = self._in_order(ASKS)
             if len(asking):
-                asking = asking[np.argsort(self._games.order[asking], kind="stable")].astype(np.int32)
                 moves = packed(self._moves_of_opponents(asking))
                 call_and_assign(super().send, (moves, asking), [(stage, asking, SENT)], [])
             left = None if request.deadline is None else max(request.deadline - time.monotonic(), 0.0)
@@ -387,13 +386,21 @@ class OpponentsPool(OpponentActions):
 
     def _ready(self, request: Request) -> Array:
         """Return the environments whose results a request may have, in their order."""
-        games = self._games
         if request.ids is not None:
-            own: Array = request.ids[games.stage[request.ids] == READY]
+            own: Array = request.ids[self._games.stage[request.ids] == READY]
             return own
-        found = np.flatnonzero(games.stage == READY)
-        ready: Array = found[np.argsort(games.order[found], kind="stable")][: request.most].astype(np.int32)
-        return ready
+        if request.is_whole and np.count_nonzero(self._games.stage == READY) < request.need:
+            return self._ids[:0]  # all at once, or none
+        return self._in_order(READY)[: request.most]
+
+    def _in_order(self, stage: int) -> Array:
+        """Return the environments that are in a stage, int32, in the order of their results."""
+        games = self._games
+        found = (games.stage == stage).nonzero()[0]
+        order = games.order[found]
+        if (order[1:] < order[:-1]).any():
+            found = found[order.argsort(kind="stable")]
+        return found.astype(np.int32)
 
     # ---- results -----------------------------------------------------------------------------------------------------
 
@@ -401,13 +408,13 @@ class OpponentsPool(OpponentActions):
         """Return the result of environments in the form of the API style, see `_receive`, and make them idle."""
         layout, games, style = self._layout, self._games, self._made_style
         key, rows = games.key(ids), ids[:, None]
-        now = games.shown[ids]
-        step = games.shown_at_send[ids] if self._alternates and not reset else now
+        now = games.shown[key]
+        step = games.shown_at_send[key] if self._alternates and not reset else now
         style.seats_now, style.seats_of_step = now, step
         arrays = []
         for k, (array, name) in enumerate(zip(games.arrays, layout.names, strict=True)):
             if not layout.is_viewed[k]:
-                part = array[ids]
+                part = array[key].copy() if isinstance(key, slice) else array[ids]
             elif not self._alternates:
                 part = array[key, self._own].copy() if isinstance(key, slice) else array[rows, now]
             else:
@@ -421,11 +428,11 @@ class OpponentsPool(OpponentActions):
         if layout.row_id >= 0:
             seen[layout.row_id] = now[arrays[layout.at[MASK]]]
         has_ended = "episode:mask" in layout.at and bool(arrays[layout.at["episode:mask"]].any())
-        errors = {row: text for row, text in enumerate(games.errors[ids].tolist()) if text is not None}
+        errors = {row: text for row, text in enumerate(games.errors[key].tolist()) if text is not None}
         result = layout.templates[0 if reset else 1].make(seen, has_ended, errors)
-        games.rows[ids] = games.arrays[layout.at[MASK]][ids] & games.is_controlled(ids)
-        games.is_unpaid[ids] = reset
-        games.stage[ids] = IDLE  # the end: from here to the caller, Python looks for no signal
+        games.rows[key] = games.arrays[layout.at[MASK]][key] & games.is_controlled(ids)
+        games.is_unpaid[key] = reset
+        games.stage[key] = IDLE  # the end: from here to the caller, Python looks for no signal
         return result, arrays, errors
 
 
