@@ -21,47 +21,61 @@ static inline int32_t assign(const double *costs, int32_t n, int32_t *chosen) {
     row_of[i] = chosen[i] = -1;
   }
   for (int32_t start = 0; start < n; start++) {
-    /* Dijkstra's algorithm, from a row without a column to the nearest column without a row. */
-    int32_t num_open = n, row = start, end = -1;
-    double reached = 0;
+    /* Dijkstra's algorithm, from a row without a column to the nearest column without a row. Its first step: */
+    int32_t num_open = n, row, end = -1, nearest = -1;
+    double reached = INFINITY;
+    for (int32_t j = n - 1; j >= 0; j--) {
+      length[j] = costs[start * n + j] - column_price[j];
+      if (length[j] < reached || (length[j] == reached && row_of[j] < 0)) {
+        reached = length[j];
+        nearest = j;
+      }
+    }
+    if (nearest < 0 || reached == INFINITY) return 0;
+    row_price[start] = reached;
+    if (row_of[nearest] < 0) { /* nothing that has been decided changes */
+      row_of[nearest] = start;
+      chosen[start] = nearest;
+      continue;
+    }
     for (int32_t j = 0; j < n; j++) {
       open[j] = n - 1 - j;
-      length[j] = INFINITY;
+      previous[j] = start;
+      row_seen[j] = column_seen[j] = 0;
     }
-    memset(row_seen, 0, (size_t)n);
-    memset(column_seen, 0, (size_t)n);
-    while (end < 0) {
-      int32_t nearest = -1;
-      double least = INFINITY;
+    nearest = n - 1 - nearest;
+    for (;;) {
+      const int32_t column = open[nearest];
+      column_seen[column] = 1;
+      open[nearest] = open[--num_open];
+      if (row_of[column] < 0) {
+        end = column;
+        break;
+      }
+      row = row_of[column];
       row_seen[row] = 1;
+      nearest = -1;
+      double least = INFINITY;
       for (int32_t k = 0; k < num_open; k++) {
-        const int32_t column = open[k];
-        const double through = reached + costs[row * n + column] - row_price[row] - column_price[column];
-        if (through < length[column]) {
-          previous[column] = row;
-          length[column] = through;
+        const int32_t other = open[k];
+        const double through = reached + costs[row * n + other] - row_price[row] - column_price[other];
+        if (through < length[other]) {
+          previous[other] = row;
+          length[other] = through;
         }
-        if (length[column] < least || (length[column] == least && row_of[column] < 0)) {
-          least = length[column];
+        if (length[other] < least || (length[other] == least && row_of[other] < 0)) {
+          least = length[other];
           nearest = k;
         }
       }
       reached = least;
       if (nearest < 0 || reached == INFINITY) return 0;
-      const int32_t column = open[nearest];
-      if (row_of[column] < 0) {
-        end = column;
-      } else {
-        row = row_of[column];
-      }
-      column_seen[column] = 1;
-      open[nearest] = open[--num_open];
     }
-    row_price[start] += reached;
-    for (int32_t i = 0; i < n; i++)
-      if (row_seen[i] && i != start) row_price[i] += reached - length[chosen[i]];
-    for (int32_t j = 0; j < n; j++)
-      if (column_seen[j]) column_price[j] -= reached - length[j];
+    row_price[start] = reached;
+    for (int32_t i = 0; i < n; i++) {
+      if (row_seen[i]) row_price[i] += reached - length[chosen[i]];
+      if (column_seen[i]) column_price[i] -= reached - length[i];
+    }
     for (;;) { /* the columns along the path move up by one row */
       const int32_t owner = previous[end], next = chosen[owner];
       row_of[end] = owner;

@@ -16,6 +16,7 @@ cdef double DT = 0.1
 cdef double KEPT_SPEED = 1 - 0.25
 cdef double CONTACT_FORCE = 1e2
 cdef double CONTACT_MARGIN = 1e-3
+cdef double FAR = 0.75          # entities with a larger gap have no force at all: exp(-746) is zero
 cdef double LN2 = 0.693147180559945309417232121458176568
 
 # ---- physics ---------------------------------------------------------------------------------------------------------
@@ -24,8 +25,9 @@ cdef double LN2 = 0.693147180559945309417232121458176568
 cdef inline double penetration(double gap) noexcept nogil:
     """Return how far entities have penetrated each other, softly.
 
-    Upstream's np.logaddexp(0, -gap / margin) * margin. The shortcuts are exact: exp is zero below -746, and from 45 on,
-    log1p(exp(-x)) is less than half of the last digit of x.
+    Upstream's np.logaddexp(0, -gap / margin) * margin. The shortcuts are exact: exp is zero below -746 and less than
+    2 ** -54 below -38, where log1p returns its argument; from 45 on, log1p(exp(-x)) is less than half of the last digit
+    of x.
     """
     cdef double x = -gap / CONTACT_MARGIN
     if x < -746:
@@ -34,6 +36,8 @@ cdef inline double penetration(double gap) noexcept nogil:
         return x * CONTACT_MARGIN
     if x == 0:
         return LN2 * CONTACT_MARGIN
+    if x < -38:
+        return exp(x) * CONTACT_MARGIN
     if x < 0:
         return log1p(exp(x)) * CONTACT_MARGIN
     return (x + log1p(exp(-x))) * CONTACT_MARGIN
@@ -43,8 +47,11 @@ cdef inline void collide(const double* a, const double* b, double reach, double*
                          double* force_b) noexcept nogil:
     """Add the force between two entities; force_b is NULL for one that cannot move."""
     cdef double x = a[0] - b[0], y = a[1] - b[1]
-    cdef double between = sqrt(x * x + y * y)
-    cdef double depth = penetration(between - reach)
+    cdef double square = x * x + y * y, between, depth
+    if square > (reach + FAR) * (reach + FAR):
+        return
+    between = sqrt(square)
+    depth = penetration(between - reach)
     if depth == 0:
         return
     x = CONTACT_FORCE * x / between * depth

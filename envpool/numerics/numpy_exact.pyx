@@ -3,7 +3,7 @@
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport sqrt
+from libc.math cimport fma, sqrt
 
 cnp.import_array()
 cnp.import_ufunc()
@@ -25,6 +25,11 @@ cdef struct Loop:
 
 cdef enum:
     STEP = sizeof(double)
+
+cdef enum Pair:     # how np.dot multiplies and adds two pairs
+    PLAIN
+    FUSED           # the second product is not rounded
+    OTHER
 
 
 cdef Loop loop_of(cnp.ufunc function, int type_num=cnp.NPY_DOUBLE) except *:
@@ -124,8 +129,31 @@ cdef double np_dot(const double* a, const double* b, npy_intp n) noexcept nogil:
     return out
 
 
+cdef inline double square_sum(Pair form, const double* x) noexcept nogil:
+    if form == PLAIN:
+        return x[0] * x[0] + x[1] * x[1]
+    return fma(x[1], x[1], x[0] * x[0])
+
+
+cdef Pair pair_form():
+    """Return how the BLAS of this NumPy, on this CPU, adds the squares of two numbers, for which a call takes long."""
+    cdef double[:, ::1] draws = np.random.default_rng(0).standard_normal((500, 2))
+    cdef Pair form
+    cdef npy_intp i
+    for form in (PLAIN, FUSED):
+        for i in range(draws.shape[0]):
+            if np_dot(&draws[i, 0], &draws[i, 0], 2) != square_sum(form, &draws[i, 0]):
+                break
+        else:
+            return form
+    return OTHER
+
+
+cdef Pair PAIR = pair_form()
+
+
 cdef double np_norm(const double* x, npy_intp n) noexcept nogil:
-    return sqrt(np_dot(x, x, n))
+    return sqrt(square_sum(PAIR, x) if n == 2 and PAIR != OTHER else np_dot(x, x, n))
 
 
 cdef void np_dot_matrix(const double* x, const double* m, npy_intp rows, npy_intp columns, double* y) noexcept nogil:

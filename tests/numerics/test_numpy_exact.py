@@ -47,6 +47,14 @@ def test_reductions(n):
         same(call("norm", x), np.linalg.norm(x))
 
 
+def test_norms_of_pairs():
+    """They are computed without a call of the BLAS."""
+    pairs = draws(8000).reshape(-1, 2)
+    pairs[:8] = [[0, 0], [np.inf, 1], [3, -np.inf], [np.nan, 1], [1e200, 1], [1e-200, 1e-200], [5e-324, 0], [3, 4]]
+    with np.errstate(over="ignore"):
+        same([call("norm", pair) for pair in pairs], [np.linalg.norm(pair) for pair in pairs])
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (2, 2), (3, 2), (2, 3), (9, 4)])
 def test_vector_times_matrix(rows, columns):
     for seed in range(500):
