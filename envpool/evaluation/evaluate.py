@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from envpool.config.checks import check_range, whole_number
 from envpool.errors import ConfigError, PoolStateError
@@ -93,7 +94,8 @@ def evaluate(
     -----
     If the pool counts episodes (``episode_statistics=True``, which is set for a task), returns and lengths are those of
     the statistics: with Atari's presets, of whole games with the rewards before clipping. Otherwise they are sums of
-    the rewards that the pool returns. The return of an episode with players is the sum over the players.
+    the rewards that the pool returns. The return of an episode with players is the sum over the players. With
+    ``controlled="alternate"``, the policy is another player in each episode of an environment, and the return is its.
     """
     confidence = float(confidence)
     if not 0 < confidence < 1:
@@ -160,8 +162,9 @@ def play(
     """Play the episodes; return them, and the actions of all steps if they are kept."""
     n = player.pool.num_envs
     quota = quotas(episodes, n)
-    players = player.pool.spec.shown_players
-    played, total = np.zeros(n, np.int64), np.zeros((n, len(players)) if players else n)
+    spec = player.pool.spec
+    places, players = spec.shown_players, tuple(range(spec.num_players)) if player.alternates else spec.shown_players
+    played, total = np.zeros(n, np.int64), np.zeros((n, len(places)) if places else n)
     length, running = np.zeros(n, np.int64), np.zeros(n, np.int64)
     found: list[tuple[int, int, float, int, bool, Any]] = []
     actions: list[Any] = []
@@ -177,11 +180,14 @@ def play(
         if player.counts is not None:
             ended = np.zeros(n, bool) if step.entry is None else step.entry["mask"]
             if step.entry is not None:
-                returns, lengths = step.entry["player_r"][:, players] if players else step.entry["r"], step.entry["l"]
+                returns, lengths = step.entry["player_r"][:, places] if places else step.entry["r"], step.entry["l"]
+                if step.seat is not None:
+                    returns = np.take_along_axis(step.entry["player_r"], step.seat[:, None], 1)
         for i in np.flatnonzero(ended):
             if played[i] < quota[i]:
                 row = int(i), int(played[i]), float(returns[i].sum()), int(lengths[i]), bool(step.terminated[i])
-                found.append((*row, returns[i].copy()))
+                own = returns[i].copy() if step.seat is None else alone(returns[i], step.seat[i], players)
+                found.append((*row, own))
             played[i] += 1
         total[step.ended], length[step.ended], running[ended] = 0, 0, 0
         if progress is not None:
@@ -204,10 +210,17 @@ def play(
         confidence,
         name,
         np.array(of_players, np.float64) if players else None,
-        {group.name: group.players for group in player.pool.spec.groups},
+        {group.name: group.players for group in spec.groups},
         players,
     )
     return result, actions
+
+
+def alone(returned: Any, seat: int, players: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Return the return of the one player that a policy was, among NaN for the others."""
+    of_players = np.full(len(players), np.nan)
+    of_players[seat] = returned[0]
+    return of_players
 
 
 def show(pool: EnvPool, result: Evaluation, actions: list[Any], path: Path, seeds: list[int], ids: list[int]) -> None:

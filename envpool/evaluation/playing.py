@@ -49,6 +49,8 @@ class Transition(NamedTuple):
     players : dict of str to numpy.ndarray
         Of a task with players, bool (N, P): "player_mask", who has an observation in `next_obs`, "player_terminated"
         and "player_truncated"; else empty.
+    seat : numpy.ndarray or None
+        int32 (N,), which player the policy was in the step, if that changes (``controlled="alternate"``); else None.
     """
 
     obs: Any
@@ -60,6 +62,7 @@ class Transition(NamedTuple):
     is_real: npt.NDArray[np.bool_]
     entry: dict[str, Any] | None
     players: dict[str, npt.NDArray[np.bool_]]
+    seat: npt.NDArray[np.int32] | None
 
     @property
     def team_reward(self) -> npt.NDArray[Any]:
@@ -92,6 +95,7 @@ class Player:
         self.counts = pool.spec.entries[-1] if pool.spec.entries else None
         has_grid = pool.spec.config.players in (None, "grid")
         self.places = None if has_grid else Places(pool)
+        self.alternates = pool.spec.controlled == "alternate"
         if self.is_dm and self.mode == "same_step":
             raise ConfigError(
                 "pools of the dm style are played with autoreset_mode='next_step' or 'disabled', got 'same_step'"
@@ -113,12 +117,13 @@ class Player:
         self.given = self._observation(result)
         self.obs = self._of_places(self.given)
         self.mask = self._mask(result)
+        self.seat = self._seat()
         self.begins = np.zeros(self.pool.num_envs, bool)
         return self.obs
 
     def step(self, action: Any = None) -> Transition:
         """Step all environments; `action` replaces what the policy would do."""
-        seen, is_real = self.obs, ~self.begins
+        seen, is_real, seat = self.obs, ~self.begins, self.seat
         if action is None:
             action = self.policy(self.given)
             if self.places is not None:
@@ -142,13 +147,18 @@ class Player:
             if players:
                 self.mask = spread(self.mask, self._mask(begun, ids), ended)
             given = self._given(obs, given)
-        self.obs, self.given = obs, given
-        return Transition(seen, action, reward, terminated, truncated, next_obs, is_real, self._entry(info), players)
+        self.obs, self.given, self.seat = obs, given, self._seat()
+        entry = self._entry(info)
+        return Transition(seen, action, reward, terminated, truncated, next_obs, is_real, entry, players, seat)
 
     def _observation(self, result: Any) -> Any:
         if self.is_dm:
             return result.observation
         return result[0] if isinstance(result, tuple) else result  # old gym
+
+    def _seat(self) -> npt.NDArray[np.int32] | None:
+        """Return which player the policy is in each environment, int32 (N,), if that changes."""
+        return self.pool._games.shown[:, 0].copy() if self.alternates else None
 
     def _of_places(self, obs: Any, ids: Any = None) -> Any:
         """Return observations of environments, by default all, with a place for each player."""
@@ -229,11 +239,6 @@ def check_pool(pool: Any) -> None:
         raise TypeError(
             f"pool must be a pool of envpool.make, make_mujoco or make_python, got {type(pool).__name__}: make one "
             "with envpool.make_gymnasium"
-        )
-    if pool.spec.controlled == "alternate":
-        raise ConfigError(
-            "a policy plays the same players in all episodes, got controlled='alternate': play each player in a pool "
-            "of its own, such as one with controlled=[0] and players='grid'"
         )
     if pool.spec.num_players and pool._suffix not in ("GymnasiumEnvPool", "DMEnvPool"):
         raise ConfigError("a policy plays tasks with players in pools of envpool.make_gymnasium or make_dm: make one")

@@ -126,6 +126,11 @@ def check_players(player: Player, path: Path, frames_once: bool) -> None:
     """Raise ConfigError for a dataset that cannot have the episodes of players."""
     if not path.suffix:
         raise ConfigError(f"Minari's format has no players: write {path.name}.npz or {path.name}.hdf5 instead")
+    if player.alternates:
+        raise ConfigError(
+            "a dataset has the same players in all episodes, got controlled='alternate': record each player from a "
+            "pool of its own, such as one with controlled=[0]"
+        )
     if frames_once:
         raise ConfigError("frames_once is not available for tasks with players: leave it out")
     if player.mode == "same_step":

@@ -64,8 +64,8 @@ class Evaluation:
     name : str
         Name of the task.
     player_returns : numpy.ndarray or None
-        float64 (E, P), the return of each player in `players`; their sums are `returns`. None if the task has no
-        players.
+        float64 (E, P), the return of each player in `players`; their sums are `returns`. NaN for a player that the
+        policy was not in an episode, which happens with ``controlled="alternate"``. None if the task has no players.
     groups : dict of str to tuple of int
         The numbers of the players of each group; empty if the task has no players.
     players : tuple of int
@@ -98,17 +98,21 @@ class Evaluation:
         return interval_of(self.returns, self.confidence)
 
     def group_returns(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Return the sums of the returns of the players of each group, float64 (E,), by the name of the group."""
+        """Return the sums of the returns of the players of each group, float64 (E,), by the name of the group.
+
+        NaN where the policy was no player of the group.
+        """
         if self.player_returns is None:
             return {}
         at = {player: k for k, player in enumerate(self.players)}
-        return {name: self.player_returns[:, [at[p] for p in own]].sum(axis=1) for name, own in self.groups.items()}
+        columns = {name: self.player_returns[:, [at[p] for p in own]] for name, own in self.groups.items()}
+        return {n: np.where(np.isnan(c).all(axis=1), np.nan, np.nansum(c, axis=1)) for n, c in columns.items()}
 
     def summary(self) -> dict[str, Summary]:
         """Return the statistics of "return" and "length".
 
         With players, "return" is that of all players together, and there are also "return of NAME" for each group, if
-        there are several, and "return of player N".
+        there are several, and "return of player N": of the episodes in which the policy was such a player.
         """
         values = {"return": self.returns}
         if len(self.groups) > 1:
@@ -116,7 +120,8 @@ class Evaluation:
         if self.player_returns is not None:
             values |= {f"return of player {p}": r for p, r in zip(self.players, self.player_returns.T, strict=True)}
         values["length"] = self.lengths.astype(np.float64)
-        return {name: summary_of(column, self.confidence) for name, column in values.items()}
+        values = {name: column[~np.isnan(column)] for name, column in values.items()}
+        return {name: summary_of(column, self.confidence) for name, column in values.items() if len(column)}
 
     def episode(self, which: str) -> int:
         """Return the index of the "best", "median" or "worst" episode by return; the first one among equals."""
@@ -134,7 +139,7 @@ class Evaluation:
             "seeds": None if self.seeds is None else list(self.seeds),
             "episodes": [
                 {"env_id": int(e), "number": int(n), "return": float(r), "length": int(k), "terminated": bool(t)}
-                | ({} if self.player_returns is None else {"player_returns": self.player_returns[i].tolist()})
+                | ({} if self.player_returns is None else {"player_returns": [*map(plain, self.player_returns[i])]})
                 for i, (e, n, r, k, t) in enumerate(
                     zip(self.env_ids, self.numbers, self.returns, self.lengths, self.terminated, strict=True)
                 )

@@ -224,7 +224,7 @@ class RolloutData:
 
     @property
     def action(self) -> Any:
-        """Actions as the environments got them: (T, N, ...), or a nested dict of such arrays."""
+        """Actions as sent, before `clip_action` and `rescale_action`: (T, N, ...), or a nested dict of such arrays."""
         if "action" in self.names:
             return self.array("action")
         names = {n.removeprefix("action."): n for n in self.names if n.startswith("action.")}

@@ -43,7 +43,7 @@ class Transitions(NamedTuple):
     obs : numpy.ndarray or dict
         (n, ...): the observations, in the form of the pool's observations.
     action : numpy.ndarray or dict
-        (n, ...): the actions, as the environments got them.
+        (n, ...): the actions as they were sent, before `clip_action` and `rescale_action`.
     reward : numpy.ndarray
         float32 (n,): the rewards; with ``n_step``, the discounted sum of the rewards of the steps of the transition.
     next_obs : numpy.ndarray or dict

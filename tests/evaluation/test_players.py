@@ -267,6 +267,48 @@ def test_datasets_have_the_controlled_players(tmp_path):
         assert episode.obs["obs"].shape == (26, 2, 18) and episode.reward.shape == (25, 2)
 
 
-def test_players_that_alternate_are_refused():
-    with pytest.raises(ConfigError, match=r"controlled=\[0\] and players='grid'"):
-        envpool.evaluate("random", "ConnectFour-v0", 2, controlled="alternate")
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_policy_that_alternates_has_the_returns_of_its_player(mode, counted):
+    """The returns are those of a pool in which the same policy plays all players."""
+    plugin.load()
+    options = {"num_envs": 3, "seed": 3, "places": P, "episode_length": 6}
+    options |= {"autoreset_mode": mode, "episode_statistics": counted}
+    own = {"controlled": "alternate", "opponents": lambda obs, info: act(obs)}
+    with envpool.make_gymnasium("Crowd-v0", **options, players="grid") as pool:
+        expected = envpool.evaluate(act, pool, 7)
+    with envpool.make_gymnasium("Crowd-v0", **options, **own) as pool:
+        result = envpool.evaluate(act, pool, 7)
+    seats = (result.env_ids + result.numbers) % P
+    for returned, all_of_them, seat in zip(result.player_returns, expected.player_returns, seats, strict=True):
+        np.testing.assert_array_equal(returned, np.where(np.arange(P) == seat, all_of_them, np.nan))
+    np.testing.assert_array_equal(result.returns, expected.player_returns[np.arange(7), seats])
+    np.testing.assert_array_equal(result.group_returns()["agents"], result.returns)
+    np.testing.assert_array_equal(result.lengths, expected.lengths)
+    summary = result.summary()
+    assert summary["return of player 2"].mean == pytest.approx(result.returns[seats == 2].mean())
+
+
+def test_turns_that_alternate(tmp_path):
+    """Each game is that of one player, and games are played again for videos."""
+    options = {"controlled": "alternate", "opponents": lambda obs, info: info["legal_action_mask"][:, ::-1].argmax(1)}
+    rows = []
+
+    def act(obs):
+        rows.append(obs.shape)
+        return obs.any(3).sum(1).argmin(1)  # the emptiest column
+
+    result = envpool.evaluate(act, "ConnectFour-v0", 5, num_envs=2, **options, video=tmp_path / "run.gif")
+    assert set(rows) == {(2, 6, 7, 2)} and (tmp_path / "run-worst.gif").exists()
+    assert np.isnan(result.player_returns).sum(axis=1).tolist() == [1] * 5
+    assert np.isnan(result.player_returns).sum(axis=0).tolist() == [2, 3]
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["episodes"][0]["player_returns"][1] is None
+    only = envpool.evaluate("random", "ConnectFour-v0", 1, controlled="alternate")
+    assert [*only.summary()] == ["return", "return of player 0", "length"]
+
+
+def test_datasets_refuse_players_that_alternate(tmp_path):
+    text = r"of its own, such as one with controlled=\[0\]"
+    options = {"num_envs": 2, "controlled": "alternate"}
+    with envpool.make_gymnasium("ConnectFour-v0", **options) as pool, pytest.raises(ConfigError, match=text):
+        envpool.record(pool, "random", tmp_path / "run.npz")
