@@ -1,11 +1,12 @@
-"""A curriculum: each environment makes its task harder when it succeeds, and easier when it fails.
+"""A curriculum: the task becomes harder as soon as the policy succeeds, and easier if it fails.
 
     python examples/curriculum.py --plot curriculum.png
 
 The car of MountainCar-v0 is too weak for its hill, and random pushes hardly ever take it to the flag, so PPO learns
-slowly. With the curriculum, each environment begins with a strong motor. Whenever an episode reaches the flag, the
-motor of the next one is weaker, until it is that of the task; after a failure it is stronger. The policy is evaluated
-on the unchanged task, next to one that was trained on it without a curriculum.
+slowly. With the curriculum, the motor is strong at first. Whenever most episodes reach the flag, it becomes weaker,
+until it is that of the task; if most of them fail, it becomes stronger. ``envpool.Curriculum`` counts the successes and
+tells the pool the force of the next episodes. The policy is evaluated on the unchanged task, next to one that was
+trained on it without a curriculum.
 """
 
 import argparse
@@ -21,8 +22,10 @@ from envpool.rollout import Progress, Sampler, gae, shuffled
 from envpool.training.options import natural, number, positive
 
 TASK = "MountainCar-v0"
-EASIEST = 5.0  # the force of the motor at difficulty 0, in multiples of the task's force
-SUCCESS, FAILURE = 0.05, -0.05  # change of the difficulty, from 0 to 1, after an episode
+FORCE = envpool.make_spec(TASK).param_spec["force"].default  # of the motor
+EASIEST = 5.0  # the force at level 0, in multiples of FORCE
+#: How the level follows the success: `step` up or down, as the share of successes among `window` episodes says.
+LEVELS = {"step": 0.05, "harder_at": 0.7, "easier_at": 0.3, "window": 32}
 #: Settings of PPO, as in ppo.py.
 NUM_ENVS, NUM_STEPS, HIDDEN, LEARNING_RATE, EPOCHS, MINIBATCHES = 64, 64, 64, 2e-3, 4, 8
 GAMMA, GAE_LAMBDA, CLIP, CLIP_OBS, ENTROPY_COEF, VALUE_COEF, MAX_GRAD_NORM = 0.99, 0.95, 0.2, 10.0, 0.005, 0.5, 0.5
@@ -53,24 +56,9 @@ def parse_args(argv=None):
     return parser.parse_args(argv)
 
 
-class Curriculum:
-    """The difficulty of each environment.
-
-    Parameters
-    ----------
-    num_envs : int
-        Number of environments.
-    """
-
-    def __init__(self, num_envs):
-        self.difficulty = np.zeros(num_envs)
-        self.force = envpool.make_spec(TASK).param_spec["force"].default
-
-    def choose(self, ids, terminated):
-        """Return the parameters of the next episodes; an episode that terminated has reached the flag."""
-        if terminated is not None:
-            self.difficulty[ids] = np.clip(self.difficulty[ids] + np.where(terminated, SUCCESS, FAILURE), 0, 1)
-        return {"force": self.force * EASIEST ** (1 - self.difficulty[ids])}
+def motor(level):
+    """Return the distribution of the force at a level from 0, the strongest motor, to 1, that of the task."""
+    return {"force": ("choice", [FORCE * EASIEST ** (1 - level)])}
 
 
 # ---- PPO -------------------------------------------------------------------------------------------------------------
@@ -121,19 +109,18 @@ def make_pool(seed):
 
 
 @torch.no_grad()
-def collect(pool, rollout, agent, sampler, obs, choose, returns):
+def collect(pool, rollout, agent, sampler, obs, curriculum, returns):
     """Fill the rollout; return its data and the last observations.
 
-    ``choose(ids, terminated)`` returns the parameters of the next episodes of environments `ids`, whose episodes have
-    ended: `terminated` says which of them did not end by the time limit. The next step resets them
-    (autoreset_mode "next_step"), and the parameters are in force from that reset on.
+    An episode that terminated has reached the flag; the others end by the time limit. The next step resets their
+    environments (autoreset_mode "next_step"), with the force of the level that the curriculum then has.
     """
     for _ in range(NUM_STEPS):
         sample = sampler.categorical(agent.actor(torch.from_numpy(obs)).numpy())
         obs, _, terminated, truncated, info = rollout.step(sample.actions, log_prob=sample.log_probs)
-        ended = np.flatnonzero(terminated | truncated)
-        if len(ended):
-            pool.set_params(choose(ended, terminated[ended]), ended)
+        ended = terminated | truncated
+        if curriculum is not None and ended.any():
+            curriculum.update(terminated[ended])
         returns.extend(info["finished"]["r"] if "finished" in info else ())
     scale = pool.normalization.get()
     agent.mean, agent.std = scale["obs.mean"].copy(), np.sqrt(scale["obs.var"] + 1e-8)
@@ -171,17 +158,16 @@ def descend(agent, optimizer, inputs, action, log_prob, old_value, advantage, ta
     optimizer.step()
 
 
-def learn(pool, agent, seed, total_timesteps, choose, after_update=lambda step: None):
-    """Train an agent on a pool whose episodes have the parameters that ``choose(ids, terminated)`` returns."""
+def learn(pool, agent, seed, total_timesteps, curriculum, after_update):
+    """Train an agent on a pool whose task follows a curriculum, or stays as it is if that is None."""
     returns, sampler = deque(maxlen=100), Sampler(seed)
     optimizer = torch.optim.Adam(agent.parameters(), lr=LEARNING_RATE, eps=1e-5)
     rollout = envpool.Rollout(pool, NUM_STEPS, {"log_prob": np.float32})
-    pool.set_params(choose(np.arange(NUM_ENVS), None))
     obs, _ = rollout.reset()
     with Progress(total_timesteps) as progress:
         for step in range(0, total_timesteps, NUM_STEPS * NUM_ENVS):
             optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / total_timesteps)
-            data, obs = collect(pool, rollout, agent, sampler, obs, choose, returns)
+            data, obs = collect(pool, rollout, agent, sampler, obs, curriculum, returns)
             update(agent, optimizer, data, sampler)
             progress.update(NUM_STEPS * NUM_ENVS, f"mean return {np.mean(returns):.1f}" if returns else "")
             after_update(step + NUM_STEPS * NUM_ENVS)
@@ -191,24 +177,23 @@ def learn(pool, agent, seed, total_timesteps, choose, after_update=lambda step: 
 
 
 def train(args, has_curriculum):
-    """Train an agent; return rows (steps, mean difficulty, mean return on the task) of the evaluations."""
-    curriculum, rows = Curriculum(NUM_ENVS), []
+    """Train an agent; return rows (steps, level, mean return on the task) of the evaluations."""
+    rows = []
     with make_pool(args.seed) as pool:
-        agent = Agent(pool)
-        choose = curriculum.choose if has_curriculum else lambda ids, terminated: {}
+        agent, curriculum = Agent(pool), envpool.Curriculum(pool, motor, **LEVELS) if has_curriculum else None
 
         def after_update(step):
             if step // (NUM_ENVS * NUM_STEPS) % args.evaluate_every == 0:
                 n = args.episodes  # the first one of each environment
                 returns = envpool.evaluate(agent.best, TASK, n, EVALUATION_SEED, num_envs=n).returns
-                rows.append((step, curriculum.difficulty.mean() if has_curriculum else 1.0, returns.mean()))
+                rows.append((step, curriculum.level if has_curriculum else 1.0, returns.mean()))
 
-        learn(pool, agent, args.seed, args.total_timesteps, choose, after_update)
+        learn(pool, agent, args.seed, args.total_timesteps, curriculum, after_update)
     return np.array(rows)
 
 
 def plot(path, results, seed):
-    """Plot the return on the task and the mean difficulty over the steps."""
+    """Plot the return on the task and the level over the steps."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -222,7 +207,7 @@ def plot(path, results, seed):
     left.set(xlabel="environment steps", ylabel=f"mean return on {TASK}")
     left.legend()
     right.plot(*results["with a curriculum"][:, :2].T)
-    right.set(xlabel="environment steps", ylabel="mean difficulty of the environments", ylim=(-0.02, 1.02))
+    right.set(xlabel="environment steps", ylabel="level of the curriculum", ylim=(-0.02, 1.02))
     figure.suptitle(f"PPO on {TASK}, seed {seed}")
     figure.savefig(path, dpi=120)
     plt.close(figure)

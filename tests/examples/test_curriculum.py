@@ -1,8 +1,8 @@
-"""The curriculum makes an environment's task harder after a success, and easier after a failure."""
+"""The curriculum weakens the motor after successes, and strengthens it after failures."""
 
-import numpy as np
 import pytest
 
+import envpool
 from tests.examples.load import load
 
 
@@ -11,15 +11,20 @@ def curriculum():
     return load("curriculum")
 
 
-def test_difficulty_follows_success(curriculum):
-    course = curriculum.Curriculum(3)
-    assert course.choose(np.arange(3), None)["force"].tolist() == pytest.approx([0.005] * 3)
-    for _ in range(30):
-        course.choose(np.array([0, 2]), np.array([True, False]))
-    assert course.difficulty.tolist() == [1, 0, 0]
-    assert course.choose(np.array([0]), np.array([True]))["force"].tolist() == [0.001]
-    course.choose(np.array([0]), np.array([False]))
-    assert course.difficulty[0] == pytest.approx(0.95)
+def test_the_level_follows_success(curriculum):
+    with envpool.make_gymnasium(curriculum.TASK, num_envs=2) as pool:
+        course = envpool.Curriculum(pool, curriculum.motor, **curriculum.LEVELS)
+
+        def force():
+            pool.reset()
+            return pool.get_params(in_force=True)["force"].tolist()
+
+        assert force() == pytest.approx([0.005] * 2)
+        window, levels = curriculum.LEVELS["window"], round(1 / curriculum.LEVELS["step"])
+        assert course.update([True] * window * levels) == 1
+        assert force() == pytest.approx([0.001] * 2)
+        assert course.update([False] * window) == pytest.approx(0.95)
+        assert force() == pytest.approx([0.001 * 5**0.05] * 2)
 
 
 def test_a_few_updates(curriculum, tmp_path, capsys):
@@ -29,7 +34,7 @@ def test_a_few_updates(curriculum, tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "MountainCar-v0, with a curriculum: mean return -" in capsys.readouterr().out
     assert results["without"][:, 1].tolist() == [1, 1]
-    difficulty = results["with a curriculum"][:, 1]
-    assert 0 < difficulty[0] < difficulty[1]
+    level = results["with a curriculum"][:, 1]
+    assert 0 <= level[0] < level[1] <= 1
     with pytest.raises(SystemExit, match="the target 0 was not reached"):
         curriculum.main(["--total-timesteps", "4096", "--evaluate-every", "1", "--episodes", "2", "--target", "0"])
