@@ -21,6 +21,9 @@ MOST_OWNERS = 6
 #: The family whose page has the options that another one takes from it, by the other one.
 BASES = {"mujoco.dmc": "mujoco.gym", "mujoco.robotics": "mujoco.gym"}
 
+#: A table with more rows than this has one row for all options that a single environment has, without descriptions.
+MOST_ROWS = 60
+
 #: How the description of an option begins that is another name of one; such names stand in tables of their own.
 SYNONYM = "If not None, replaces "
 
@@ -90,6 +93,8 @@ def options(folder: str) -> str:
         [", ".join(f"`{name}`" for name, _ in shared), joined(shared), envs, described(text)]
         for (envs, text), shared in rows.items()
     ]
+    if len(cells) > MOST_ROWS:
+        cells = [*(cell for cell in cells if not is_single(cell[2])), *single(cells, members(folder))]
     if not cells:
         return "The tasks have only [the options of every task](options.md)."
     if all(row[2] == "all" for row in cells):
@@ -104,6 +109,21 @@ def parameters(folder: str) -> str:
         params = make_spec(name).param_spec.items()
         rows[task.env or ""] = ", ".join(f"`{key}`{default_of(param)}" for key, param in params)
     return table(("environment", "parameters (default)"), ([env, values] for env, values in rows.items() if values))
+
+
+def is_single(envs: str) -> bool:
+    """Return whether the cell of environments of a row of options names one environment."""
+    return envs != "all" and re.fullmatch(r"\w+", envs) is not None
+
+
+def single(cells: list[list[str]], tasks: dict[str, TaskEntry]) -> list[list[str]]:
+    """Return a row for each environment that alone has the options of some rows, with their names and defaults."""
+    last = {task.env: name for name, task in tasks.items()}
+    found: dict[str, list[str]] = {}
+    for names, defaults, env, _ in cells:
+        if is_single(env):
+            found.setdefault(env, []).append(f"{names} ({defaults})")
+    return [[", ".join(own), "", env, f"`envpool spec {last[env]}`"] for env, own in found.items()]
 
 
 def default_of(param: Param) -> str:
