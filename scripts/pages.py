@@ -236,21 +236,6 @@ def end_to_end(report: dict[str, Any]) -> str:
     return machine(report) + training(report)
 
 
-def shares(report: dict[str, Any]) -> str:
-    """Return the table of the parts of whole training loops, as shares of their CPU time."""
-    parts = list(next(iter(report["rows"][0]["shares"].values())))
-    rows = (
-        [
-            f"{row['task']}, {row['algorithm']}, {row['num_envs']}",
-            loop,
-            *(f"{share[part]:.0%}" for part in parts),
-        ]
-        for row in report["rows"]
-        for loop, share in row["shares"].items()
-    )
-    return table(("task, algorithm, environments", "loop", *parts), rows)
-
-
 def ratio(value: float | None) -> str:
     """Return a ratio with three significant digits, or without decimals from 1000 on."""
     return "" if value is None else f"{value:.3g}x" if value < 1000 else f"{value:,.0f}x"
@@ -321,7 +306,6 @@ MEASUREMENTS: dict[str, dict[str, tuple[Any, str]]] = {
         "compare_robotics": (compare, "robotics"),
         "compare_vizdoom": (compare, "vizdoom"),
         "end_to_end": (end_to_end, "end_to_end"),
-        "shares": (shares, "end_to_end"),
     },
     "README.md": {"end_to_end": (training, "end_to_end")},
     "docs/architecture.md": {"builds": (builds, "build")},
