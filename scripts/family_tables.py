@@ -22,7 +22,7 @@ MOST_OWNERS = 6
 BASES = {"mujoco.dmc": "mujoco.gym", "mujoco.robotics": "mujoco.gym"}
 
 #: A table with more rows than this has one row for all options that a single environment has, without descriptions.
-MOST_ROWS = 60
+MOST_ROWS = 30
 
 #: How the description of an option begins that is another name of one; such names stand in tables of their own.
 SYNONYM = "If not None, replaces "
