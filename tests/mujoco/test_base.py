@@ -20,6 +20,7 @@ import envpool
 import envpool.mujoco.base as base
 from envpool.errors import ConfigError, EnvStepError
 from envpool.mujoco.base.built import text_of
+from envpool.mujoco.base.model import load_text
 from envpool.mujoco.gym.options import ASSETS
 from tests.mujoco.gym.upstream import unstable_cheetah
 from tests.support.process import resident
@@ -316,3 +317,24 @@ def test_models_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert done.stderr == "" and [path.name for path in tmp_path.iterdir()] == ["model.xml"]
     lines = done.stdout.splitlines()
     assert len(lines) == 8 and all(" memory" in line for line in lines), lines
+
+
+# ---- files of models -------------------------------------------------------------------------------------------------
+
+#: A pyramid as a binary STL file: a header, the number of triangles, and for each a normal, three corners and a number.
+CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)[
+    [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+]
+MESH = bytes(80) + bytes([4, 0, 0, 0]) + b"".join(bytes(12) + corners.tobytes() + bytes(2) for corners in CORNERS)
+
+
+@pytest.mark.parametrize("name", ["Pyramid.stl", "pyramid.stl", "Some_Folder/Pyramid.stl", "./Pyramid.stl"])
+def test_files_are_found_under_the_names_that_mujocos_bindings_find(name: str) -> None:
+    """dm_control gives the meshes of Dog without the folder that the model names."""
+    xml = """<mujoco>
+        <compiler meshdir="Some_Folder/"/>
+        <asset><mesh name="mesh" file="Pyramid.stl"/></asset>
+        <worldbody><geom type="mesh" mesh="mesh"/></worldbody>
+    </mujoco>"""
+    mujoco.MjModel.from_xml_string(xml, {name: MESH})
+    assert load_text(xml, {name: MESH}, "the model").remarks == ""

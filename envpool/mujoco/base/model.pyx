@@ -7,10 +7,10 @@ from libc.string cimport memset
 
 from envpool.mujoco.base cimport mujoco
 from envpool.mujoco.base.mujoco cimport (
-    ep_mj_call, ep_mj_enter, ep_mj_handlers, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS, mj_deleteData,
-    mj_deleteModel, mj_deleteVFS, mj_id2name, mj_loadXML, mj_local2Global, mj_makeData, mj_name2id, mjDSBL_ISLAND,
-    mjENBL_SLEEP, mjfTime, mjModel, mjNFLUID, mjOBJ_GEOM, mjSENS_GEOMDIST, mjSENS_GEOMFROMTO, mjSENS_GEOMNORMAL,
-    mjSENS_RANGEFINDER, mjVFS, mjWRAP_CYLINDER, mjWRAP_SPHERE,
+    EP_HAS_FLAT_NAMES, ep_mj_call, ep_mj_enter, ep_mj_handlers, ep_mj_leave, mj_addBufferVFS, mj_defaultVFS,
+    mj_deleteData, mj_deleteModel, mj_deleteVFS, mj_id2name, mj_loadXML, mj_local2Global, mj_makeData, mj_name2id,
+    mjDSBL_ISLAND, mjENBL_SLEEP, mjfTime, mjModel, mjNFLUID, mjOBJ_GEOM, mjSENS_GEOMDIST, mjSENS_GEOMFROMTO,
+    mjSENS_GEOMNORMAL, mjSENS_RANGEFINDER, mjVFS, mjWRAP_CYLINDER, mjWRAP_SPHERE,
 )
 
 from envpool.errors import ConfigError
@@ -47,7 +47,8 @@ cdef int add_to(mjVFS* vfs, str name, bytes data, str source) except -1:
     cdef int failed
     if len(data) > INT32_MAX:
         raise ConfigError(f"{source} has the file {name!r} of {len(data)} bytes: MuJoCo reads at most {INT32_MAX}")
-    encoded = name.encode()
+    # As MuJoCo's Python bindings do, for a model with a folder of meshes whose files are given without it.
+    encoded = (name.replace("\\", "/").rpartition("/")[2].lower() if EP_HAS_FLAT_NAMES else name).encode()
     call.vfs, call.name, call.content, call.size = vfs, encoded, data, <int>len(data)
     before = ep_mj_enter()
     failed = ep_mj_call(add_file, &call, text, sizeof(text))

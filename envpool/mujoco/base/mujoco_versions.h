@@ -23,6 +23,9 @@
 #define EP_ENBL_SLEEP 0 /* no body sleeps */
 #endif
 
+/* Before 3.5, a file that a model names by another path is found only under its last part in lower case. */
+#define EP_HAS_FLAT_NAMES (EP_MJ_VERSION < 3005000)
+
 #if EP_MJ_VERSION >= 3005000
 static inline long ep_num_history(const mjModel *m) { return (long)m->nhistory; }
 #else
