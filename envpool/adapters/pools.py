@@ -60,7 +60,7 @@ def pool_of(
         return made if knows_players else without_players(made)
     maker = f"envpool.{make_pool.__name__}"
     if not isinstance(pool, pool_type):
-        raise TypeError(f"expected a task id or a pool made by {maker}, got {type(pool).__name__}")
+        raise TypeError(f"pool must be a task id or a pool made by {maker}, got {type(pool).__name__}")
     if options:
         raise TypeError(f"{', '.join(options)}: a pool takes no options after it was made; pass them to {maker}")
     if not knows_players:

@@ -57,8 +57,8 @@ def check_dataset(path: Path) -> None:
         )
     elif not MINARI_ID.fullmatch(path.name):
         raise ConfigError(
-            f"a dataset of Minari is a folder whose name ends in its version, such as {path.name or 'cartpole'}-v0, "
-            f"got {path.name!r}; files end in .mp4, .gif, .npz, {' or '.join(HDF5)}"
+            f"the name of a dataset of Minari must end in its version, such as {path.name or 'cartpole'}-v0, got "
+            f"{path.name!r}; files end in .mp4, .gif, .npz, {' or '.join(HDF5)}"
         )
     elif path.exists():
         raise ConfigError(f"the dataset {path} exists: remove it, or choose another version")

@@ -98,7 +98,7 @@ class Player:
         self.alternates = pool.spec.controlled == "alternate"
         if self.is_dm and self.mode == "same_step":
             raise ConfigError(
-                "pools of the dm style are played with autoreset_mode='next_step' or 'disabled', got 'same_step'"
+                "autoreset_mode of a pool of the dm style must be 'next_step' or 'disabled', got 'same_step'"
             )
         if policy == "random":
             rng = np.random.default_rng(0)
@@ -244,8 +244,8 @@ def check_pool(pool: Any) -> None:
         raise ConfigError("a policy plays tasks with players in pools of envpool.make_gymnasium or make_dm: make one")
     if pool.spec.num_players and pool._suffix == "DMEnvPool" and pool.spec.config.players != "grid":
         raise ConfigError(
-            f"pools of the dm style are played with players='grid', got {pool.spec.config.players!r}: make the pool "
-            "with it, or with envpool.make_gymnasium"
+            f"players of a pool of the dm style must be 'grid', got {pool.spec.config.players!r}: make the pool with "
+            "it, or with envpool.make_gymnasium"
         )
     if pool.is_async:
         raise ConfigError(

@@ -135,7 +135,7 @@ def check_players(player: Player, path: Path, frames_once: bool) -> None:
         raise ConfigError("frames_once is not available for tasks with players: leave it out")
     if player.mode == "same_step":
         raise ConfigError(
-            "episodes of tasks with players are recorded with autoreset_mode='next_step' or 'disabled', got "
+            "autoreset_mode must be 'next_step' or 'disabled' to record episodes of tasks with players, got "
             "'same_step', whose player_mask also has the players of the next episode"
         )
 

@@ -37,8 +37,7 @@ def form_of(config: Any) -> str:
         return form
     if form != "partial":
         raise ConfigError(
-            "from_pixels=True is only available with observation='partial', 'rgb_partial' or 'rgb_full', got "
-            f"{shown(form)}"
+            f"observation must be 'partial', 'rgb_partial' or 'rgb_full' with from_pixels=True, got {shown(form)}"
         )
     return "rgb_partial"
 

@@ -242,7 +242,7 @@ def make_group(package: str, name: str, group: Group, find: Any, style: str | No
             spec_cls = find(env)
             if isinstance(config, spec_cls.gen_config):
                 return spec_cls(config)
-        raise TypeError(f"{cls.__name__} needs a configuration of its gen_config, got {shown(config)}")
+        raise TypeError(f"config must be a configuration of gen_config of {cls.__name__}, got {shown(config)}")
 
     def new_pool(cls: type, spec: Any, render: Any = None) -> Any:
         """Return the pool of a spec."""

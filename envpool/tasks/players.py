@@ -130,8 +130,8 @@ def check_controlled(spec: Any, options: Mapping[str, Any]) -> tuple[int, ...] |
     if chosen == "alternate":
         if config.players != "rows":
             raise ConfigError(
-                f"controlled='alternate' needs players='rows', since an environment has one row, got "
-                f"players={config.players!r}: leave it out"
+                f"players must be 'rows' with controlled='alternate', since an environment has one row, got "
+                f"{config.players!r}: leave it out"
             )
         if not have_equal_spaces(spec):
             raise ConfigError(

@@ -197,7 +197,7 @@ def wants_legacy_gym(env_type: str, gym_api: str) -> bool:
     """Return whether a pool returns what gym before 0.26 does: by option, or because such a gym is loaded."""
     if env_type != "gym":
         if gym_api == "legacy":
-            raise ConfigError(f"gym_api='legacy' needs env_type='gym', got env_type={shown(env_type)}")
+            raise ConfigError(f"env_type must be 'gym' with gym_api='legacy', got {shown(env_type)}")
         return False
     if gym_api != "auto":
         return gym_api == "legacy"

@@ -342,7 +342,7 @@ def test_options_of_reset(checked, arguments, text):
         ),
         ({"autoreset_mode": 1}, ConfigError, r"autoreset_mode must be one of .* got 1"),
         ({"gym_api": "old"}, ConfigError, r"gym_api must be one of 'auto', 'gymnasium', 'legacy', got 'old'"),
-        ({"gym_api": "legacy"}, ConfigError, r"gym_api='legacy' needs env_type='gym', got env_type='gymnasium'"),
+        ({"gym_api": "legacy"}, ConfigError, r"env_type must be 'gym' with gym_api='legacy', got 'gymnasium'"),
         ({"gym_reset_return_info": False}, ValueError, r"gym_reset_return_info=False is only available with"),
         ({"render_mode": "ascii"}, ConfigError, r"render_mode must be one of .*'ascii'"),
         ({"from_pixels": True}, ValueError, r"from_pixels=True is only available for MuJoCo tasks"),

@@ -59,7 +59,7 @@ def test_pools_of_all_styles_and_modes(env_type, mode):
     options = {"num_envs": 3, "autoreset_mode": mode, "seed": 5, "env_type": env_type}
     with envpool.make_python(Lengths, **options) as pool:
         if env_type == "dm" and mode == "same_step":
-            with pytest.raises(ConfigError, match="autoreset_mode='next_step' or 'disabled'"):
+            with pytest.raises(ConfigError, match="must be 'next_step' or 'disabled'"):
                 envpool.evaluate("random", pool)
             return
         result = envpool.evaluate("random", pool, episodes=7)

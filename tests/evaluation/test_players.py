@@ -205,7 +205,7 @@ def test_videos(tmp_path):
 def test_what_is_not_available_is_refused(tmp_path):
     with envpool.make_dm("MPE/simple_spread-v3", num_envs=2) as pool:
         for play in (lambda: envpool.evaluate("random", pool), lambda: envpool.record(pool, "random", "a.npz")):
-            with pytest.raises(ConfigError, match=r"dm style are played with players='grid', got 'rows'"):
+            with pytest.raises(ConfigError, match=r"dm style must be 'grid', got 'rows'"):
                 play()
     with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2) as pool:
         with pytest.raises(
@@ -224,7 +224,7 @@ def test_what_is_not_available_is_refused(tmp_path):
         ):
             envpool.evaluate(lambda obs: np.zeros(6, np.int32), pool)
     options = {"num_envs": 2, "players": "grid", "autoreset_mode": "same_step"}
-    text = "autoreset_mode='next_step' or 'disabled', got 'same_step'"
+    text = "autoreset_mode must be 'next_step' or 'disabled' .*, got 'same_step'"
     with envpool.make_gymnasium("MPE/simple_spread-v3", **options) as pool, pytest.raises(ConfigError, match=text):
         envpool.record(pool, "random", tmp_path / "a.npz")
 

@@ -143,7 +143,7 @@ def test_videos(tmp_path):
     ("path", "options", "text"),
     [
         ("a.csv", {}, r"path must end in .mp4 or .gif \(a video\), .npz, .h5 or .hdf5 \(a dataset\), or be a folder"),
-        ("cartpole", {}, "a folder whose name ends in its version, such as cartpole-v0, got 'cartpole'"),
+        ("cartpole", {}, "must end in its version, such as cartpole-v0, got 'cartpole'"),
         ("nowhere/a.npz", {}, "the directory nowhere does not exist"),
         ("a.npz", {"episodes": 1, "steps": 1}, "episodes and steps exclude each other"),
         ("a.npz", {"episodes": 0}, "episodes must be"),

@@ -486,7 +486,7 @@ def test_spaces_are_those_of_the_controlled_players():
         ({"controlled": []}, "one or more different players"),
         ({"controlled": [0, "agents"]}, "name each player once"),
         ({"opponents": len}, "pass controlled"),
-        ({"controlled": "alternate", "players": "grid"}, "needs players='rows'"),
+        ({"controlled": "alternate", "players": "grid"}, "players must be 'rows'"),
     ],
 )
 def test_options_are_checked(options, text):

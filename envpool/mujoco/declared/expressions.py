@@ -95,7 +95,7 @@ def numbers_of(value: Any) -> float | tuple[float, ...]:
             return tuple(map(float, value)) if is_sequence else float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise TypeError(f"expected an expression or numbers, got {shown(value)}")
+    raise TypeError(f"a value must be an expression or numbers, got {shown(value)}")
 
 
 # ---- constants, items, arithmetic ------------------------------------------------------------------------------------

@@ -269,5 +269,5 @@ def test_references_that_are_refused(changed, term, inputs, text):
 
 
 def test_inputs_of_wrong_types():
-    with pytest.raises(TypeError, match="expected an expression or numbers, got 'x'"):
+    with pytest.raises(TypeError, match="must be an expression or numbers, got 'x'"):
         d.Native("native_terms:pose", ["x"])

@@ -86,7 +86,7 @@ def test_legacy_reset_with_info():
 
 
 def test_options_that_do_not_fit():
-    with pytest.raises(ConfigError, match="gym_api='legacy' needs env_type='gym'"):
+    with pytest.raises(ConfigError, match="env_type must be 'gym' with gym_api='legacy'"):
         envpool.make_gymnasium("CartPole-v1", gym_api="legacy")
     with pytest.raises(ConfigError, match="gym_api must be one of"):
         envpool.make_gym("CartPole-v1", gym_api="old")
