@@ -1,13 +1,14 @@
 """Measure the loop that collects a rollout, with policies that are called from Python and with an MLP in native code.
 
-    python benchmarks/policy_call.py [--turns 9] [--steps 64]
+    python benchmarks/policy_call.py [--turns 9] [--steps 64] [--num-threads 1]
 
-All ways collect rollouts of the same pool, which has one thread, with the same networks: an actor and a critic with two
-hidden layers of 64 tanh units. They are measured one after the other in each turn. "torch" samples with torch's
-distributions and computes log-probabilities and entropies, as the scripts of CleanRL do; "Sampler" runs the networks in
-torch and samples with envpool.rollout.Sampler; "MLP" is envpool.rollout.MLP. The last column is a step of the pool
-without a policy, with actions that are given. Times are CPU time per step of all environments, in microseconds: medians
-over the turns. Ratios are medians of the ratios of the turns. torch runs on one thread.
+All ways collect rollouts of the same pool, which has one thread by default, with the same networks: an actor and a
+critic with two hidden layers of 64 tanh units. They are measured one after the other in each turn. "torch" samples with
+torch's distributions and computes log-probabilities and entropies, as the scripts of CleanRL do; "Sampler" runs the
+networks in torch and samples with envpool.rollout.Sampler; "MLP" is envpool.rollout.MLP. The last column is a step of
+the pool without a policy, with actions that are given. Times are CPU time per step of all environments, in
+microseconds: medians over the turns. With several threads, they are the time that passes, on a machine without other
+work. Ratios are medians of the ratios of the turns. torch runs on one thread.
 """
 
 import argparse
@@ -34,7 +35,7 @@ CASES = {
     ("HalfCheetah-v5", 64): 1.5,
 }
 HIDDEN = 64
-#: Least CPU time of each way in a turn, in seconds.
+#: Least time of each way in a turn, in seconds.
 SECONDS = 0.1
 
 
@@ -89,17 +90,18 @@ class Policies:
         return sample.actions, {"log_prob": sample.log_probs, "value": value}
 
 
-def cpu_time(call, count):
-    """Return the CPU time of a call in microseconds, the mean of `count` calls."""
-    start = time.process_time()
+def mean_time(call, count, clock):
+    """Return the time of a call in microseconds, the mean of `count` calls."""
+    start = clock()
     for _ in range(count):
         call()
-    return (time.process_time() - start) * 1e6 / count
+    return (clock() - start) * 1e6 / count
 
 
-def measure(task, num_envs, steps, turns):
-    """Return the CPU times of a step in microseconds, by way: a list with an entry for each turn."""
-    pool = envpool.make_gymnasium(task, num_envs=num_envs, num_threads=1, seed=1)
+def measure(task, num_envs, steps, turns, num_threads):
+    """Return the times of a step in microseconds, by way: a list with an entry for each turn."""
+    clock = time.process_time if num_threads == 1 else time.perf_counter
+    pool = envpool.make_gymnasium(task, num_envs=num_envs, num_threads=num_threads, seed=1)
     policies = Policies(pool)
     rollout = envpool.Rollout(pool, steps, policies.mlp.extras)
     result = [rollout.reset()]
@@ -114,13 +116,13 @@ def measure(task, num_envs, steps, turns):
 
     ways = {"torch": policies.with_torch, "Sampler": policies.with_sampler, "MLP": policies.mlp}
     calls = {name: lambda act=act: collect(act) for name, act in ways.items()}
-    counts = {name: max(int(SECONDS * 1e6 / cpu_time(call, 2)), 1) for name, call in calls.items()}
-    rows = {name: [cpu_time(calls[name], counts[name]) / steps] for name in calls}
+    counts = {name: max(int(SECONDS * 1e6 / mean_time(call, 2, clock)), 1) for name, call in calls.items()}
+    rows = {name: [mean_time(calls[name], counts[name], clock) / steps] for name in calls}
     for _ in range(turns):
         for name, call in calls.items():
-            rows[name].append(cpu_time(call, counts[name]) / steps)
-    count = max(int(SECONDS * 1e6 / cpu_time(alone, 2)), 1)
-    rows["pool"] = [cpu_time(alone, count) / steps for _ in range(turns + 1)]
+            rows[name].append(mean_time(call, counts[name], clock) / steps)
+    count = max(int(SECONDS * 1e6 / mean_time(alone, 2, clock)), 1)
+    rows["pool"] = [mean_time(alone, count, clock) / steps for _ in range(turns + 1)]
     return {name: row[1:] for name, row in rows.items()}
 
 
@@ -129,15 +131,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--turns", type=int, default=9)
     parser.add_argument("--steps", type=int, default=64, help="steps of a rollout")
+    parser.add_argument("--num-threads", type=int, default=1, help="threads of the pool")
     args = parser.parse_args()
     torch.set_num_threads(1)
     machine = describe_machine()
     load = os.getloadavg()[0]
-    print(f"{machine['cores_available']} cores ({machine['cpu']}), torch {torch.__version__}, load {load:.1f}")
+    print(
+        f"{machine['cores_available']} cores ({machine['cpu']}), torch {torch.__version__}, load {load:.1f}, "
+        f"{args.num_threads} threads of the pool"
+    )
     print("\n| task, envs | torch, us | Sampler, us | MLP, us | torch / MLP | Sampler / MLP | wanted | step, us |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for (task, num_envs), wanted in CASES.items():
-        rows = measure(task, num_envs, args.steps, args.turns)
+        rows = measure(task, num_envs, args.steps, args.turns, args.num_threads)
         times = {name: statistics.median(row) for name, row in rows.items()}
         ratios = {
             name: statistics.median(a / b for a, b in zip(rows[name], rows["MLP"], strict=True))

@@ -1,6 +1,7 @@
-"""Measure replay buffers of Atari games: memory, minibatches, and what recording costs, beside Stable-Baselines3's.
+"""Measure replay buffers: memory, minibatches, and what recording costs, beside Stable-Baselines3's.
 
     python benchmarks/replay.py [--task Pong-v5] [--capacity 1000000] [--size 50000] [--batch-size 32]
+    python benchmarks/replay.py --task HalfCheetah-v5 --batch-size 256      # SAC
 
 With Stable-Baselines3, run it in an environment that has it, such as the one of `scripts/clients sb3`. CleanRL's DQN
 uses the same class with ``optimize_memory_usage=True``. All buffers get the same kind of steps, of a pool with random
@@ -11,8 +12,10 @@ of the times of ``sample(batch_size)``, taken in turns, each from a buffer of `s
 the medians of the times in which the pool alone, and a buffer, make a step. Before each minibatch, the program
 multiplies matrices for about a millisecond, which does not count: a learner does something with minibatches. With
 ``prefetch=True``, the next minibatch is gathered meanwhile. The CPU time of the calling thread is printed as well: it
-depends less on other programs. Buffers are filled with ``frame_skip=1``, which saves time; the memory does not depend
-on it.
+depends less on other programs. Buffers of Atari games are filled with ``frame_skip=1``, which saves time; the memory
+does not depend on it. "a bare copy" is a single call of NumPy that copies as many rows, from random places of an array
+of the same size, as a minibatch has: for stacks of four frames 8 frames for each transition, or the 5 of them that
+differ. It is the least that any buffer takes whose minibatches are arrays of their own.
 """
 
 import argparse
@@ -36,9 +39,14 @@ def make(args, **options):
     return envpool.make_gymnasium(args.task, num_envs=args.num_envs, autoreset_mode="same_step", seed=1, **options)
 
 
+def quick(args):
+    """Return the options with which buffers are filled quickly."""
+    return {"frame_skip": 1} if args.is_atari else {}
+
+
 def ours(args, capacity, **options):
     """Return a ReplayBuffer that is full."""
-    buffer = envpool.ReplayBuffer(make(args, frame_skip=1), capacity, seed=1, **options)
+    buffer = envpool.ReplayBuffer(make(args, **quick(args)), capacity, seed=1, **options)
     buffer.reset()
     while len(buffer) < buffer.capacity:
         buffer.step(buffer.pool.sample_actions())
@@ -49,7 +57,7 @@ def theirs(args, capacity, optimize_memory_usage):
     """Return a ReplayBuffer of Stable-Baselines3 that is full."""
     from stable_baselines3.common.buffers import ReplayBuffer
 
-    pool = make(args, frame_skip=1)
+    pool = make(args, **quick(args))
     buffer = ReplayBuffer(
         capacity,
         pool.single_observation_space,
@@ -69,7 +77,27 @@ def theirs(args, capacity, optimize_memory_usage):
 
 def tensors(buffer, batch_size):
     """Return a minibatch of a ReplayBuffer as torch tensors."""
-    return [torch.from_dlpack(array) for array in buffer.sample(batch_size)[:6]]
+    return [torch.from_numpy(array) for array in buffer.sample(batch_size)[:6]]
+
+
+def bare_copies(args, buffer):
+    """Return calls that copy random rows of an array, as many as a minibatch has; see above."""
+    obs = buffer.sample(1).obs[0]
+    rows, kinds = (obs[0], {"8 frames": 8, "5 frames": 5}) if args.is_atari else (obs, {"2 observations": 2})
+    source = np.ones((args.size, *rows.shape), rows.dtype)
+    rng = np.random.default_rng(1)
+
+    def call(pieces):
+        out = np.empty((args.batch_size * pieces, *rows.shape), rows.dtype)
+
+        def copy():
+            first = rng.integers(args.size - 8 * args.num_envs, size=(args.batch_size, 1))
+            index = first + np.arange(pieces) % 5 * args.num_envs
+            source.take(index.ravel(), axis=0, out=out, mode="clip")
+
+        return copy
+
+    return {f"a bare copy of {name}": call(pieces) for name, pieces in kinds.items()}
 
 
 def medians(calls, rounds, before=lambda: None, clock=time.perf_counter):
@@ -96,6 +124,7 @@ def print_sampling(args, large):
         print("(Stable-Baselines3 is not installed.)")
         rivals = {}
     calls |= {name: lambda b=buffer: b.sample(args.batch_size) for name, buffer in rivals.items()}
+    calls |= bare_copies(args, large)
     matrix = np.random.rand(256, 256).astype(np.float32)
     clocks = {"us": time.perf_counter, "CPU us of the caller": time.thread_time}
     found = {
@@ -133,12 +162,13 @@ def main():
     parser.add_argument("--size", type=int, default=50_000)
     parser.add_argument("--batch-size", type=int, default=32)
     args = parser.parse_args()
+    args.is_atari = len(make(args).single_observation_space.shape) == 3
     torch.set_num_threads(1)
     np.random.seed(1)
     before = resident()
     large = ours(args, args.capacity)
     print(f"| {args.task} | GB |\n| --- | --- |\n| {large.capacity:,} steps | {(resident() - before) / 1e9:.2f} |")
-    print(f"| as stacks, each observation once | {large.capacity * np.prod(large.sample(1).obs.shape) / 1e9:.2f} |")
+    print(f"| each whole observation once | {large.capacity * large.sample(1).obs.nbytes / 1e9:.2f} |")
     print_sampling(args, large)
     print_recording(args)
 

@@ -52,6 +52,7 @@ cdef class BatchTransforms:
 
     cdef void apply(self, const Engine* e, Block* b, int64_t first, int64_t end) noexcept
     cdef void note_resets(self, const int32_t* ids, int32_t n) noexcept
+    cdef bint changes_observations(self) noexcept
 
     cdef void transform_rows(self, const ArrayPlan* a, void** fields, int64_t row, int64_t n) noexcept
     cdef void transform_rewards(self, const Engine* e, Block* b, int64_t row, int64_t n) noexcept

@@ -133,6 +133,13 @@ cdef class BatchTransforms:
         else:
             self.transform_rewards(e, b, first, n)
 
+    cdef bint changes_observations(self) noexcept:
+        cdef int32_t k
+        for k in range(self.num_arrays):
+            if self.arrays[k].normalizes or self.arrays[k].clips or self.arrays[k].source != self.arrays[k].target:
+                return True
+        return False
+
     cdef void transform_rows(self, const ArrayPlan* a, void** fields, int64_t row, int64_t n) noexcept:
         """Transforms rows of an array by the moments as they are."""
         cdef const char* x = <const char*>fields[a.source] + row * a.items * item_bytes(a.dtype)

@@ -47,6 +47,7 @@ cdef class Batches:
     cdef void forget_completed(self) noexcept
     cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept
     cdef void place(self, BatchBlock block) noexcept
+    cdef bint changes_observations(self) noexcept
     cdef object empty(self, ResultTemplate template)
     cdef int drain(self) except -1
     cdef void empty_blocks(self) noexcept

@@ -256,6 +256,10 @@ cdef class Batches:
         self.in_flight[0] = block
         self.engine.blocks[0] = block.block
 
+    cdef bint changes_observations(self) noexcept:
+        """Whether a batch is handed out with other observations than the workers have written."""
+        return self.transforms is not None and self.transforms.changes_observations()
+
     cdef void end_placement(self) noexcept:
         """Puts the pool's own block back."""
         self.in_flight[0] = self.displaced

@@ -55,6 +55,7 @@ cdef class BatchBlock:
     cdef Block* block           # the block behind the arrays
     cdef BlockMemory memory     # contains it
     cdef list arrays            # one ndarray per column with all rows; nothing else in this package refers to them
+    cdef object after_owner     # keeps Block.after_data alive, or None
     cdef bint is_held(self)
     cdef Condition look(self, const Column* columns)
     cdef void show(self, Block* block, BlockMemory memory, const Column* columns)

@@ -394,8 +394,11 @@ cdef void execute_partial(Engine* e, const int32_t* id, int64_t started) noexcep
 
 cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row, int64_t started) noexcept nogil:
     """Steps envs into the only block in flight, from `row` on."""
-    execute_in_place(e, e.blocks[0], ids, n, row, started)
-    announce_rows(e, e.blocks[0], e.base + row, n)
+    cdef Block* b = e.blocks[0]
+    execute_in_place(e, b, ids, n, row, started)
+    if b.after_rows != NULL:
+        b.after_rows(b.after_data, row, n)
+    announce_rows(e, b, e.base + row, n)
 
 
 cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, int64_t row,

@@ -83,6 +83,9 @@ cdef enum:      # Hold
 #   W   the worker itself
 #   T   all threads, atomically
 
+# Called by the thread that has written rows of a block, before they are counted.
+ctypedef void (*rows_fn)(void* data, int64_t row, int64_t n) noexcept nogil
+
 cdef struct Block:
     int64_t written             # T  rows finished; the block is ready when all expected rows are
     int64_t pad[7]
@@ -92,6 +95,8 @@ cdef struct Block:
     int32_t* final_elapsed      # C  SAME_STEP: elapsed_step of that last step (capacity)
     uint8_t* final_mask         # C  SAME_STEP: whether row r ended an episode (capacity)
     int64_t clears_final        # C  SAME_STEP: the final arrays may hold old data; the writer of row r clears its row
+    rows_fn after_rows          # C  sync: called with the rows of each chunk; NULL: nothing is
+    void* after_data            # C
 
 cdef struct Span:               # rows that one chunk has written
     int64_t first               # T  1 + position of the first row; 0 once the consumer has moved the rows

@@ -13,6 +13,7 @@
 enum {
   EP_PANEL = 16, /* outputs whose weights lie together */
   EP_ROWS = 8,   /* the numbers of rows in memory are multiples of it */
+  EP_SINGLE = 2, /* rows that take less time one by one than together with unused ones */
   EP_TILE = 32   /* rows that pass through all layers together, so that they stay in the first cache */
 };
 
@@ -56,6 +57,46 @@ EP_MULTIPLY(ep_multiply_4x16, 8, 4, 2)
 EP_MULTIPLY(ep_multiply_4x8, 8, 4, 1)
 #undef EP_MULTIPLY
 
+/* EP_MULTIPLY_ROW(name, lanes, count) defines a function that computes one row of `count` panels. Enough sums are open at
+ * once to hide the latency of an addition. */
+#define EP_MULTIPLY_ROW(name, lanes, count)                                                                          \
+  static inline __attribute__((always_inline)) void name(const float *w, const float *bias, int64_t inputs,          \
+                                                         const float *x, float *y) {                                 \
+    typedef float lanes_t __attribute__((vector_size(4 * (lanes))));                                                 \
+    enum { VECTORS = EP_PANEL / (lanes) };                                                                           \
+    const int64_t panel = inputs * EP_PANEL;                                                                         \
+    lanes_t sum[(count) * VECTORS], column;                                                                          \
+    for (int v = 0; v < (count) * VECTORS; v++) memcpy(&sum[v], bias + v * (lanes), sizeof(lanes_t));                \
+    for (int64_t k = 0; k < inputs; k++) {                                                                           \
+      for (int v = 0; v < (count) * VECTORS; v++) {                                                                  \
+        memcpy(&column, w + v / VECTORS * panel + k * EP_PANEL + v % VECTORS * (lanes), sizeof(lanes_t));            \
+        sum[v] += x[k] * column;                                                                                     \
+      }                                                                                                              \
+    }                                                                                                                \
+    for (int v = 0; v < (count) * VECTORS; v++) memcpy(y + v * (lanes), &sum[v], sizeof(lanes_t));                   \
+  }
+
+EP_MULTIPLY_ROW(ep_multiply_row_wide_1, 16, 1)
+EP_MULTIPLY_ROW(ep_multiply_row_wide_4, 16, 4)
+EP_MULTIPLY_ROW(ep_multiply_row_1, 8, 1)
+EP_MULTIPLY_ROW(ep_multiply_row_4, 8, 4)
+#undef EP_MULTIPLY_ROW
+
+/* Writes the sums of one row (panels x EP_PANEL) of a layer. */
+static inline __attribute__((always_inline)) void ep_layer_row(const ep_dense *d, const float *x, float *y,
+                                                               const int is_wide) {
+  const float *w = d->weights, *bias = d->bias;
+  int64_t left = d->panels;
+  for (; left >= 4; left -= 4, w += 4 * d->inputs * EP_PANEL, bias += 4 * EP_PANEL, y += 4 * EP_PANEL) {
+    if (is_wide) ep_multiply_row_wide_4(w, bias, d->inputs, x, y);
+    else ep_multiply_row_4(w, bias, d->inputs, x, y);
+  }
+  for (; left > 0; left--, w += d->inputs * EP_PANEL, bias += EP_PANEL, y += EP_PANEL) {
+    if (is_wide) ep_multiply_row_wide_1(w, bias, d->inputs, x, y);
+    else ep_multiply_row_1(w, bias, d->inputs, x, y);
+  }
+}
+
 /* Without this option, selections become branches; see recursions.h. */
 #pragma GCC push_options
 #pragma GCC optimize("no-trapping-math")
@@ -88,22 +129,25 @@ static inline __attribute__((always_inline)) float ep_tanh(float x) {
   return bounded * above / below;
 }
 
-/* Writes the outputs of a layer (rows x panels x EP_PANEL); is_wide: with vectors of 64 bytes. */
+/* Writes the outputs of a layer (rows x panels x EP_PANEL); is_wide: with vectors of 64 bytes. Rows are computed in groups,
+ * the last of which reads and writes up to a multiple of EP_ROWS, or singly if few are left. */
 static inline __attribute__((always_inline)) void ep_layer(const ep_dense *d, const float *x, int64_t x_stride,
                                                            int64_t rows, float *y, const int is_wide) {
   const int64_t y_stride = d->panels * EP_PANEL, n = rows * y_stride;
+  const int64_t group = is_wide ? 8 : 4, single = rows % group <= EP_SINGLE ? rows % group : 0, grouped = rows - single;
   const float alpha = d->alpha;
-  for (int64_t p = 0; p < d->panels; p++) {
+  for (int64_t p = 0; p < d->panels && grouped > 0; p++) {
     const float *w = d->weights + p * d->inputs * EP_PANEL, *bias = d->bias + p * EP_PANEL;
     float *to = y + p * EP_PANEL;
     const int is_half = d->outputs - p * EP_PANEL <= EP_PANEL / 2;
-    for (int64_t r = 0; r < rows; r += is_wide ? 8 : 4) {
+    for (int64_t r = 0; r < grouped; r += group) {
       const float *from = x + r * x_stride;
       if (is_wide) ep_multiply_8x16(w, bias, d->inputs, from, x_stride, to + r * y_stride, y_stride);
       else if (is_half) ep_multiply_4x8(w, bias, d->inputs, from, x_stride, to + r * y_stride, y_stride);
       else ep_multiply_4x16(w, bias, d->inputs, from, x_stride, to + r * y_stride, y_stride);
     }
   }
+  for (int64_t r = grouped; r < rows; r++) ep_layer_row(d, x + r * x_stride, y + r * y_stride, is_wide);
   if (d->activation == EP_TANH) {
     for (int64_t i = 0; i < n; i++) {
       y[i] = ep_tanh(y[i]);
@@ -147,13 +191,12 @@ static inline void ep_forward(const ep_dense *layers, int count, const float *x,
   const ep_dense *last = &layers[count - 1];
   for (int64_t first = 0; first < rows; first += EP_TILE) {
     const int64_t left = rows - first, own = left < EP_TILE ? left : EP_TILE;
-    const int64_t computed = (own + EP_ROWS - 1) / EP_ROWS * EP_ROWS;
     const float *from = x + first * layers[0].inputs;
     int64_t stride = layers[0].inputs;
     for (int k = 0; k < count; k++) {
       const ep_dense *d = &layers[k];
       float *to = scratch + (k % 2) * EP_TILE * width;
-      ep_layer_of_this_cpu(d, from, stride, computed, to);
+      ep_layer_of_this_cpu(d, from, stride, own, to);
       from = to;
       stride = d->panels * EP_PANEL;
     }

@@ -182,7 +182,7 @@ cdef class RolloutLayout:
         cdef int k
         batch.block, batch.memory, batch.arrays = b, memory, []
         self.store.begin_block(b, <void**>(memory.base + round_up(sizeof(Block), LINE)))
-        b.clears_final = memory.clears_final
+        b.clears_final, b.after_rows = memory.clears_final, NULL
         for k in range(self.num_columns):
             track = &self.tracks[k]
             data = slot_of(track, memory, step + track.shift)

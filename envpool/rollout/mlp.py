@@ -14,8 +14,8 @@ from gymnasium.spaces import Box, Discrete
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
+from envpool.rollout.collecting import OBSERVATIONS
 from envpool.rollout.networks import ACTIVATIONS, Answers, Network, Policy
-from envpool.rollout.recorder import OBSERVATIONS
 from envpool.sampling.arrays import checked
 from envpool.sampling.sampler import Sampler, as_sampler
 

@@ -18,6 +18,28 @@ cdef extern from *:
         int activation
         float alpha
 
+cdef struct Plan:               # a network, for threads without the GIL
+    const ep_dense* layers
+    int num_layers
+    int64_t width
+
+cdef struct Ahead:              # what threads need to compute rows of a batch; see Answers.ahead_of()
+    Plan actor
+    Plan critic
+    const char* rows            # observations (capacity, inputs)
+    int64_t item_bytes          # of float32, float64, or uint8 or bool
+    int64_t inputs
+    int64_t actor_outputs
+    int64_t width               # of the wider network
+    float* outputs              # (capacity, actor_outputs)
+    float* values               # (capacity); NULL without a critic
+    float* areas                # (num_areas, area_floats): memory of one thread at a time for a tile; NULL: not made
+    int64_t num_areas
+    int64_t area_floats
+    int64_t computed            # rows; atomic
+
+cdef void compute_rows(void* data, int64_t row, int64_t n) noexcept nogil
+
 cdef class Network:
     cdef ep_dense* layers
     cdef int num_layers
@@ -27,6 +49,7 @@ cdef class Network:
     cdef int64_t width          # of the widest layer, panels included
     cdef int64_t cost           # multiplications for one row
 
+    cdef Plan plan(self) noexcept
     cdef void run(self, const float* x, int64_t rows, float* out, float* scratch) noexcept nogil
 
 cdef class Policy:
@@ -46,9 +69,13 @@ cdef class Answers:
     cdef readonly cnp.ndarray actions   # int64 (capacity,) or float32 (capacity, outputs of the actor)
     cdef readonly cnp.ndarray log_probs     # float32 (capacity,)
     cdef readonly cnp.ndarray values        # float32 (capacity,), or None without a critic
-
-    cdef inline float* row(self, int64_t i) noexcept:
-        """Returns where the observation of row i is read, float32 (inputs)."""
-        return <float*>cnp.PyArray_DATA(self.inputs) + i * self.policy.actor.inputs
+    cdef bint is_much                   # the outputs take long enough for several threads
+    cdef Ahead ahead
 
     cdef int answer(self) except -1
+    cdef void compute(self) noexcept
+    cdef int64_t draw(self) noexcept
+    cdef object refusal(self, int64_t bad)
+    cdef void read(self, int64_t i, const char* source, int64_t item_bytes) noexcept
+    cdef Ahead* ahead_of(self, const char* rows, int64_t item_bytes, int num_threads) except NULL
+    cdef bint is_computed(self) noexcept

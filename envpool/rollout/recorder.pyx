@@ -4,8 +4,7 @@ In a sync pool the workers write in place: before a step is published, a block i
 see layout.pyx. In an async pool the rows of a batch belong to different time slots. They are copied to the slot of
 their env when they are received, which costs one copy of the batch, and the batch itself goes to the policy.
 
-A pool with opponents merges several batches of the core into one, which it returns to Python: its rows are copied as
-well, and this object calls the methods of the pool in place of its parts; see `envpool.pools.opponents`.
+opponents.pyx has what is different in a pool with opponents, and collecting.pyx lets a policy in native code act.
 
 A row of a batch is that of a step, if its env was sent an action, or that of a reset, which has an observation only.
 The arrays of envs with players have a place for each player, and an array tells which players act on an observation.
@@ -37,14 +36,11 @@ from envpool._core.structs cimport DISABLED, Engine, NEXT_STEP
 from envpool.rollout.driver cimport PoolDriver
 from envpool.rollout.frames cimport FrameStore
 from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, Track, row_of, slot_of
-from envpool.rollout.networks cimport Answers, Policy
+from envpool.rollout.networks cimport compute_rows
 
-from envpool.errors import ConfigError, EnvIdError, EnvStepError, PoolStateError
+from envpool.errors import ConfigError, EnvStepError, PoolStateError
 
 cnp.import_array()
-
-# Dtypes of observations that a policy takes.
-OBSERVATIONS = (np.float32, np.float64, np.uint8, np.bool_)
 
 cdef enum:
     REMEMBERED = 8      # memories of rollouts that are looked at again; further ones are left to their holders
@@ -87,16 +83,6 @@ cdef cnp.ndarray as_extra(str name, object value, object dtype, const Track* tra
     return np.ascontiguousarray(given, dtype)
 
 
-cdef inline char* row(Recorder r, int k, int64_t slot, int64_t env) noexcept:
-    """Returns where array k has the row of an env in a slot."""
-    return row_of(&r.layout.tracks[k], r.memory, slot, env)
-
-
-cdef inline char* column(Recorder r, int k, int64_t slot) noexcept:
-    """Returns where array k has a slot."""
-    return slot_of(&r.layout.tracks[k], r.memory, slot)
-
-
 cdef class Recorder(PoolDriver):
     """Records the steps of a pool; its public calls are those of ``envpool.Rollout``.
 
@@ -121,47 +107,6 @@ cdef class Recorder(PoolDriver):
         ``spread(value, shape, env_id, action)`` returns an extra with a place for each player, if it is in the form of
         the pool's option `players`; `shape` is the declared shape.
     """
-
-    cdef readonly RolloutLayout layout
-    cdef ResultTemplate bare_template       # of steps whose results nobody sees
-    cdef tuple extra_names
-    cdef object spread
-    cdef cnp.ndarray shown                  # of a pool with opponents; else None
-    cdef int32_t num_places                 # for players: all of them, or those that the user controls
-    cdef list memories                      # of this rollout and of earlier ones
-    cdef readonly RolloutMemory memory      # of this rollout; None before the first reset
-    cdef bint is_sync
-    cdef bint places                        # the workers write in place
-    cdef FrameStore frames                  # None unless each frame of stacked observations is stored once
-    cdef int64_t num_steps
-    cdef int64_t num_slots
-    cdef bint is_finished                   # finish() was called: the next call begins the next rollout
-    cdef readonly int64_t recorded          # steps of envs in this rollout
-    cdef int64_t longest                    # largest entry of `lengths`
-    cdef int64_t in_flight                  # envs that were sent and not received
-    cdef readonly object received           # async: env ids of the last batch, int32; None: of all envs, in order
-    # Of the send that is being made.
-    cdef tuple values                       # the extras
-    cdef BatchBlock block                   # the block to place, or None
-    # By env; in `words`.
-    cdef cnp.ndarray words
-    cdef int64_t* lengths                   # steps in this rollout: the observation of the env has this slot
-    cdef int64_t* target                    # scratch: by row of a batch, the slot of its observation
-    cdef uint8_t* has_observation           # the slot is filled
-    cdef uint8_t* is_sent                   # the env was sent an action and not received
-    # Numbers of arrays.
-    cdef int elapsed
-    cdef int terminated
-    cdef int truncated
-    cdef int first                          # bool: the observation of the slot is the first of an episode
-    cdef int valid                          # bool: the step of the slot is a transition
-    cdef int done                           # bool: terminated or truncated
-    cdef int acts                           # bool (players): who acts on the observation of the slot; -1: no players
-    cdef int legal                          # bool (moves): legal moves of who acts; -1: they are not known
-    cdef int players                        # int32 (places): their players, if there are opponents; else -1
-    cdef int first_action
-    cdef int num_actions
-    cdef int first_extra
 
     def __init__(self, Pool pool, int64_t num_steps, int64_t num_slots, list extras, bint pins=False,
                  int64_t depth=0, cnp.ndarray shown=None, list shapes=None, object spread=None):
@@ -342,17 +287,22 @@ cdef class Recorder(PoolDriver):
 
     # ---- sending -----------------------------------------------------------------------------------------------------
 
-    cdef int send_now(self, object action, object env_id, tuple values, int visit, int activities) except -1:
-        """Sends actions, and records them and the extras; see Pool.send_actions()."""
+    cdef int begin_send(self) except -1:
+        """Begins the next rollout if this one was finished. Raises PoolStateError if nothing may be sent."""
         if self.is_sync and self.in_flight:
             raise PoolStateError("a step of the rollout is in flight: receive it with recv(); nothing was sent")
         if self.is_finished:
             self.begin_next()
-        if self.shown is not None:
-            return self.send_to_games(action, env_id, values, activities)
+        return 0
+
+    cdef int send_now(self, object action, object env_id, tuple values, int visit, int activities) except -1:
+        """Sends actions, and records them and the extras; see Pool.send_actions()."""
+        self.begin_send()
         self.values, self.block = values, None
         if self.places and self.longest < self.num_slots:
             self.block = self.layout.block_of(self.memory, self.longest)
+            if self.ahead is not None:
+                self.compute_ahead(self.block)
         try:
             self.pool.send_actions(action, env_id, self, visit, activities)
         finally:
@@ -360,31 +310,16 @@ cdef class Recorder(PoolDriver):
         self.known = self.sent_by_pool()
         return 0
 
-    cdef int send_to_games(self, object action, object env_id, tuple values, int activities) except -1:
-        """Sends actions to a pool with opponents, and records them and the extras."""
-        cdef cnp.ndarray ids
-        cdef object pool = self.pool
-        cdef object stage = pool._games.stage
-        cdef list sources
-        cdef int32_t n
-        self.check_known("; nothing was sent")
-        ids, grids, own = pool._prepared(action, env_id)    # opponents may be asked
-        n = <int32_t>ids.shape[0]
-        if activities:
-            pool._check_fills(n)
-        self.values = values
-        try:
-            self.check(<const int32_t*>cnp.PyArray_DATA(ids), n, activities)
-        finally:
-            self.values = None
-        try:
-            pool._launch(ids, grids)
-        finally:
-            if n and stage[ids[0]]:     # also if Ctrl-C has arrived after the send; no Python code runs from here on
-                sources = [np.ascontiguousarray(own[(<ActionField>f).name], (<ActionField>f).dtype)
-                           for f in self.pool.actions.fields]
-                self.record_sent(<const int32_t*>cnp.PyArray_DATA(ids), n, [*sources, *values])
-                self.known = self.sent_by_pool()
+    cdef int compute_ahead(self, BatchBlock block) except -1:
+        """Lets the threads that write the rows of a block compute what the policy answers to them."""
+        cdef const char* rows = column(self, self.ahead_reads, self.longest + 1)
+        cdef Engine* e = self.pool.engine
+        cdef int num_threads = e.num_threads + 2    # threads that wait, or render, execute chunks as well
+        block.block.after_data = self.ahead.ahead_of(
+            rows, self.layout.tracks[self.ahead_reads].row_bytes // self.ahead.policy.actor.inputs, num_threads
+        )
+        block.block.after_rows = compute_rows
+        block.after_owner = self.ahead
         return 0
 
     cdef int record_sent(self, const int32_t* ids, int32_t n, list sources) except -1:
@@ -468,28 +403,12 @@ cdef class Recorder(PoolDriver):
 
     cdef object receive_now(self, ResultTemplate template):
         """Receives the next batch, records it, and returns it in the form of the API style."""
-        if self.shown is not None:
-            return self.receive_from_games(template is self.reset_template, None)
         try:
             pair = self.pool.receive(template, False)
         except EnvStepError as error:
             self.failed.update(error.failures)
             raise
         return self.store(pair)
-
-    cdef object receive_from_games(self, bint reset, object env_ids):
-        """Does what receive_now() does, with a pool with opponents; `env_ids` chooses envs."""
-        cdef object pool = self.pool
-        try:
-            result, arrays, errors = pool._receive(reset, pool._request(env_ids=env_ids))
-        except EnvStepError as error:
-            self.failed.update(error.failures)
-            raise
-        finally:
-            self.known = self.sent_by_pool()    # opponents have moved
-        arrays = tuple([np.ascontiguousarray(a) for a in arrays])
-        self.failed.update([int(arrays[self.env_id][row]) for row in errors])
-        return self.store((result, arrays))
 
     cdef object store(self, tuple pair):
         """Records the rows of a batch: those of steps, and those of resets, which have an observation only."""
@@ -770,109 +689,6 @@ cdef class Recorder(PoolDriver):
         finally:
             self.leave_pool(visit)
 
-    def collect_with(self, Policy policy, str name, shape, bint acts_first):
-        """Do steps with the actions of a policy until the rollout is full; see ``Rollout.collect``.
-
-        Parameters
-        ----------
-        policy : Policy
-            The policy.
-        name : str
-            Name of the array of observations, of float32, float64, uint8 or bool, with an element for each input of the
-            policy.
-        shape : tuple of int
-            Shape of an action.
-        acts_first : bool
-            Async pools: whether the envs that were received last have to be sent actions.
-
-        Returns
-        -------
-        result : tuple or TimeStep or None
-            Sync pools: the result of the last step, or None if no step was necessary.
-        extras : dict
-            Sync pools: what the policy adds to the last observations.
-        """
-        cdef Answers answers = None
-        cdef ResultTemplate template = self.bare_template
-        cdef tuple values = None
-        cdef int visit, obs = self.layout.find(name)
-        cdef bint copies = False        # the extras are converted in each step
-        result, extras = None, {}
-        if (obs < 0 or self.layout.tracks[obs].offset < 0 or self.layout.dtypes[obs] not in OBSERVATIONS
-                or self.layout.tracks[obs].row_bytes != self.layout.dtypes[obs].itemsize * policy.actor.inputs):
-            raise ConfigError(f"the policy has {policy.actor.inputs} inputs, which array {name!r} does not have")
-        if self.in_flight and self.is_sync:
-            result = self.recv()
-        while True:
-            if acts_first or self.is_sync:
-                self.check_begun()
-                received = None if self.is_sync else self.received
-                n = self.num_envs if received is None else len(received)
-                if answers is None or answers.capacity != n:
-                    answers, values = Answers(policy, n), None
-                    actions = (<object>answers.actions).reshape(n, *shape)
-                    extras = {"log_prob": answers.log_probs}
-                    if policy.critic is not None:
-                        extras["value"] = answers.values
-                self.read_observations(obs, received, answers)
-                answers.answer()
-            if self.is_sync and self.is_full:
-                return result, extras
-            if values is None and extras:
-                values = self.as_extras(extras, True)
-                copies = {id(value) for value in values} != {id(value) for value in extras.values()}
-            if self.is_sync:
-                visit = self.enter_pool(WAITING, b"collect")
-                try:
-                    self.check_has_room()
-                    if self.num_slots == (1 if self.is_finished else self.longest + 1):
-                        template = self.step_template
-                    self.send_now(actions, None, values, visit, RECEIVING)
-                    result = self.receive_now(template)
-                finally:
-                    self.leave_pool(visit)
-            else:
-                if acts_first:
-                    visit = self.enter_pool(NOTHING_ELSE, b"collect")
-                    try:
-                        self.send_now(actions, received, values, visit, NOTHING_ELSE)
-                    finally:
-                        self.leave_pool(visit)
-                if self.is_full:
-                    return None, {}
-                self.receive_step(template)
-                acts_first = True
-            if copies:
-                values = None
-
-    cdef int read_observations(self, int k, object env_ids, Answers answers) except -1:
-        """Passes the observations of envs, which array k has, on to a policy. None: all envs, in order."""
-        cdef cnp.ndarray array
-        cdef const int32_t* ids = NULL
-        cdef const char* source
-        cdef float* to
-        cdef int64_t i, j, id, items = answers.policy.actor.inputs, size = self.layout.tracks[k].row_bytes // items
-        if env_ids is not None:     # users can write to `received`, and reshape it
-            array = env_ids
-            if (not cnp.PyArray_ISCARRAY_RO(array) or cnp.PyArray_TYPE(array) != cnp.NPY_INT32
-                    or cnp.PyArray_SIZE(array) != answers.capacity):
-                raise EnvIdError("received must be the ids of envs as they were received: do not change it")
-            ids = <const int32_t*>cnp.PyArray_DATA(array)
-        for i in range(answers.capacity):
-            id = i if ids == NULL else ids[i]
-            if not 0 <= id < self.num_envs:
-                raise EnvIdError(f"received[{i}] must be the id of an env, got {id}: do not change it")
-            source, to = row(self, k, self.lengths[id], id), answers.row(i)
-            if size == sizeof(float):
-                memcpy(to, source, items * sizeof(float))
-            elif size == sizeof(double):
-                for j in range(items):
-                    to[j] = <float>(<const double*>source)[j]
-            else:
-                for j in range(items):
-                    to[j] = (<const uint8_t*>source)[j]
-        return 0
-
     cdef void start_over(self, RolloutMemory memory) noexcept:
         """Begins a rollout without observations. What was recorded since the last finish() is dropped."""
         self.memory = memory
@@ -896,10 +712,7 @@ cdef class Recorder(PoolDriver):
 
     cdef object reset_all(self, object seeds, ResetOptions options, int visit):
         cdef RolloutMemory memory = self.take_memory(True)
-        if self.shown is not None:
-            (<object>self.pool)._send_reset(None, seeds, options)
-        else:
-            self.pool.send_resets(None, seeds, options, visit, RECEIVING)
+        self.send_resets(None, seeds, options, visit)
         self.start_over(memory)
         self.in_flight = self.num_envs
         self.known = self.sent_by_pool()
@@ -913,19 +726,23 @@ cdef class Recorder(PoolDriver):
         ids = self.check_ended(env_id)
         if self.is_finished:
             self.begin_next()
-        if self.shown is not None:
-            (<object>self.pool)._send_reset(ids, seeds, options)
-        else:
-            self.pool.send_resets(ids, seeds, options, visit, RECEIVING)
+        self.send_resets(ids, seeds, options, visit)
         id, n = <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0]
         self.known = self.sent_by_pool()
         self.in_flight += n
         self.keep_final(id, n)
         for i in range(n):
             self.has_observation[id[i]] = 0
-        if self.shown is not None:
-            return self.receive_from_games(True, ids)
-        return self.store(self.pool.receive_resets(ids, self.reset_template))
+        return self.receive_resets(ids)
+
+    cdef int send_resets(self, object env_id, object seeds, ResetOptions options, int visit) except -1:
+        """Sends resets to the pool; None: to all envs."""
+        self.pool.send_resets(env_id, seeds, options, visit, RECEIVING)
+        return 0
+
+    cdef object receive_resets(self, object env_id):
+        """Receives and records the rows of envs that were reset; `env_id` are their ids."""
+        return self.store(self.pool.receive_resets(env_id, self.reset_template))
 
     cdef bint may_reset(self, int32_t id) noexcept:
         return self.has_observation[id] and not self.is_sent[id] and PoolDriver.may_reset(self, id)

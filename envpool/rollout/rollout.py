@@ -14,17 +14,18 @@ from envpool.errors import ConfigError
 from envpool.pools.opponents.pool import OpponentsPool
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles.texts import Texts
+from envpool.rollout.collecting import collect_with
 from envpool.rollout.data import RolloutData
 from envpool.rollout.mlp import MLP
+from envpool.rollout.opponents import OpponentsRecorder
 from envpool.rollout.places import Places
-from envpool.rollout.recorder import Recorder
 from envpool.tasks.players import refuse_players
 
 #: Names that an extra cannot have: they are arguments of `Rollout.step`, or attributes of RolloutData.
 TAKEN = {"action", "env_id", *(name for name in dir(RolloutData) if not name.startswith("_")), "lengths", "num_steps"}
 
 
-class Rollout(Recorder):
+class Rollout(OpponentsRecorder):
     """Records the steps of a pool, and values that the learner adds to each step, as arrays (T, N, ...).
 
     In a sync pool, the workers write each step in place: the arrays that `step` returns are slots of the rollout, and
@@ -234,7 +235,7 @@ class Rollout(Recorder):
             raise TypeError(f"act must be a function or an MLP, got {shown(act)}")
         if isinstance(act, MLP):
             name, shape = act.fit(self.pool, self._depth > 0)
-            last, last_extras = self.collect_with(act.policy, name, shape, result is not None)
+            last, last_extras = collect_with(self, act.policy, name, shape, result is not None)
             return self.finish(**last_extras), result if last is None and not self.pool.is_async else last
         if self.pool.is_async:
             while True:

@@ -19,6 +19,7 @@ from tests.support.checked_pool import FAIL, WAIT
 from tests.support.interrupts import ENDINGS, ending_in
 
 N, T = 6, 5
+LARGE = (256, 256)  # layers that are worth several threads
 TOLERANCE = {"rtol": 0, "atol": 1e-5}
 
 
@@ -119,7 +120,7 @@ def test_a_row_has_the_same_bits_in_any_batch():
     mlp = MLP(pair(7, 3, (65, 30)), rng=0)
     obs = observations(45, 7)
     values = mlp((obs, {}))[1]["value"]
-    for first, last in ((0, 1), (3, 20), (44, 45), (8, 40)):
+    for first, last in ((0, 1), (3, 20), (44, 45), (8, 40), (5, 7), (1, 11), (2, 5), (33, 39)):
         assert (mlp((obs[first:last], {}))[1]["value"] == values[first:last]).all()
 
 
@@ -242,6 +243,79 @@ def test_extras_may_have_another_dtype():
     actor = network(4, 2)
     data = assert_same_as_the_loop(MLP(actor, rng=1), MLP(actor, rng=1), make, extras={"log_prob": np.float64})
     assert data.log_prob.dtype == np.float64
+
+
+@pytest.mark.parametrize("num_threads", [1, 2, 4])
+@pytest.mark.parametrize(("task", "inputs", "outputs"), [("CartPole-v1", 4, 2), ("HalfCheetah-v5", 17, 6)])
+def test_threads_that_step_environments_compute_what_the_policy_answers(task, inputs, outputs, num_threads):
+    nets, log_std = pair(inputs, outputs, LARGE), None if outputs == 2 else np.zeros(outputs, np.float32)
+    mlp, again = (MLP(nets, log_std=log_std, rng=1) for _ in range(2))
+    make = lambda threads: envpool.make_gymnasium(task, num_envs=11, num_threads=threads, seed=2)  # noqa: E731
+    first, second = envpool.Rollout(make(num_threads), T, mlp.extras), envpool.Rollout(make(1), T, mlp.extras)
+    result, other = first.reset(), second.reset()
+    for _ in range(3):
+        data, result = first.collect(mlp, result)
+        expected, other = second.collect(lambda x: again(x), other)
+        assert_equal(data, expected, first.extras)
+    assert first.num_ahead == 3 * T
+    assert second.num_ahead == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "ahead"),
+    [
+        ({"normalize_reward": True}, True),
+        ({"autoreset_mode": "same_step", "max_episode_steps": 3}, True),
+        ({"normalize_obs": True}, False),  # the moments of the whole batch change every row
+        ({"clip_obs": 0.01}, False),
+        ({"batch_size": 3}, False),
+    ],
+)
+def test_observations_that_are_complete_only_with_the_batch_are_answered_by_the_caller(options, ahead):
+    nets = pair(4, 2, LARGE)
+    mlp, pool = MLP(nets, rng=1), envpool.make_gymnasium("CartPole-v1", num_envs=N, num_threads=2, seed=2, **options)
+    rollout = envpool.Rollout(pool, T, mlp.extras)
+    data, _ = rollout.collect(mlp, rollout.reset())
+    assert rollout.num_ahead == (T if ahead else 0)
+    for i in range(N):
+        obs = data.obs[: data.lengths[i], i]
+        expected = MLP(nets, rng=1)((obs, {}))[1]["value"]
+        np.testing.assert_array_equal(data.value[: data.lengths[i], i], expected)
+
+
+def test_a_step_after_collecting_computes_nothing_ahead():
+    mlp = MLP(pair(4, 2, LARGE), rng=1)
+    pool = envpool.make_gymnasium("CartPole-v1", num_envs=N, num_threads=2, seed=2)
+    rollout = envpool.Rollout(pool, T, mlp.extras)
+    _, result = rollout.collect(mlp, rollout.reset())
+    for _ in range(T):
+        action, extras = mlp(result)
+        result = rollout.step(action, **extras)
+    values = rollout.finish().value
+    assert rollout.num_ahead == T
+    assert (values[-1] != 0).all()
+    del mlp, rollout
+    pool.reset()
+    pool.step(np.zeros(N, np.int64))
+
+
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_outputs_of_a_thread_that_are_no_distribution(num_threads):
+    sizes = (4, *LARGE, 2)
+    arrays = {f"actor.{k}.weight": np.zeros((sizes[k + 1], sizes[k]), np.float32) for k in range(3)}
+    arrays["actor.0.weight"][0, 1] = arrays["actor.1.weight"][0, 0] = 1  # the velocity of a cart that moves right
+    arrays["actor.2.weight"][1, 0] = 3e38  # pushes it on, and overflows when the cart is fast
+    mlp = MLP(arrays, activation="relu", rng=0)
+    pool = envpool.make_gymnasium("CartPole-v1", num_envs=9, num_threads=num_threads, seed=2)
+    rollout = envpool.Rollout(pool, 20, mlp.extras)
+    match = r"no distribution in row \d of the batch: \[ *0\. +inf\].*the observation is \["
+    with pytest.raises(ConfigError, match=match) as error:
+        rollout.collect(mlp, rollout.reset())
+    assert rollout.num_ahead == rollout.recorded // 9 > 3
+    row = int(str(error.value).split("in row ")[1].split()[0])
+    mlp.update({"actor.0.weight": np.zeros((2, 4), np.float32)})
+    data, _ = rollout.collect(mlp)  # the rollout continues with the observations that it has
+    assert (data.obs[:, row, 1] > 1.13).any()
 
 
 @pytest.mark.parametrize("style", ["gymnasium", "dm"])
