@@ -15,17 +15,18 @@ from envpool._support.machine import cpu_limit
 from envpool.config.checks import flag
 from envpool.config.spaces import nested
 from envpool.errors import ConfigError, StateError
+from envpool.pools.opponents.pool import OpponentsPool
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles import tree
-from envpool.pools.styles.texts import Texts
 from envpool.rollout.data import BYTES_PER_THREAD, map_leaves
+from envpool.rollout.places import Places
 from envpool.rollout.replay_files import read, write
 from envpool.rollout.replay_recorder import ReplayRecorder
 from envpool.rollout.ring import Ring
-from envpool.rollout.rollout import flattened, positive, stack_depth
+from envpool.rollout.rollout import named_arrays, positive, stack_depth
 from envpool.sampling.arrays import count, number
 from envpool.sampling.sampler import seed_words
-from envpool.tasks.players import refuse_players
+from envpool.tasks.players import has_players, refuse_players
 
 Array = npt.NDArray[Any]
 
@@ -83,7 +84,8 @@ class ReplayBuffer(ReplayRecorder):
         A sync pool of ``envpool.make``, of any API style. Step it only through the buffer.
     capacity : int
         Number of steps, over all environments, that are kept; rounded up to a multiple of ``num_envs``. A step that
-        only resets an environment (auto-reset mode "next_step") takes a place as well.
+        only resets an environment (auto-reset mode "next_step") takes a place as well. In a task with players, a step
+        counts once for each place for a player.
     n_step : int
         A transition has the rewards of up to this many steps: it ends earlier with its episode.
     prioritized : bool
@@ -121,7 +123,7 @@ class ReplayBuffer(ReplayRecorder):
     Raises
     ------
     ConfigError, TypeError
-        Arguments that are not allowed, an async pool, or a task with players.
+        Arguments that are not allowed, an async pool, or a turn-based task with more than one controlled player.
     MemoryError
         The buffer does not fit into the memory of the process. Nothing was allocated.
     PoolStateError
@@ -148,15 +150,18 @@ class ReplayBuffer(ReplayRecorder):
             raise TypeError(
                 f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
             )
-        refuse_players(pool.spec, "a ReplayBuffer", "record them with envpool.Rollout")
+        self._places = Places(pool) if pool.spec.num_players else None
+        places = checked_places(pool.spec)
+        if frames_once:
+            refuse_players(pool.spec, "frames_once", "leave it out")
         if pool.is_async:
             raise ConfigError(
                 f"a ReplayBuffer needs a sync pool, but batch_size={pool.spec.config.batch_size} is less than "
                 f"num_envs={pool.spec.config.num_envs}: leave batch_size out, and overlap simulation and learning with "
                 "send() and recv()"
             )
-        envs = pool.spec.config.num_envs
-        steps = -(-positive("capacity", capacity) // envs)
+        self._num_rows = pool.spec.config.num_envs * places
+        steps = -(-positive("capacity", capacity) // self._num_rows)
         self.n_step = positive("n_step", n_step)
         if self.n_step > steps:
             raise ConfigError(
@@ -169,7 +174,7 @@ class ReplayBuffer(ReplayRecorder):
         words = seed_words(secrets.randbits(128) if seed is None else seed)
         make_ring = partial(
             Ring,
-            num_envs=envs,
+            num_envs=self._num_rows,
             num_steps=steps,
             depth=depth,
             n_step=self.n_step,
@@ -178,14 +183,17 @@ class ReplayBuffer(ReplayRecorder):
             prefetches=flag("prefetch", prefetch),
             seed=words,
         )
-        super().__init__(pool, make_ring)
+        arrays: Any = pool.spec.state_array_spec
+        self._whole = [name for name in arrays if self._places is None or not has_players(arrays[name])]
+        shown_players = pool._recorded[0] if isinstance(pool, OpponentsPool) else None
+        super().__init__(pool, make_ring, self._whole, shown_players)
         self.pool, self.capacity, self._depth = pool, self.ring.capacity, depth
         self._obs_nest = positions(tree.observation([name for name, _, _ in self.ring.obs]), self.ring.obs)
         names = [name for name, _, _ in self.ring.actions]
         nest = "action" if names == ["action"] else nested({name.removeprefix("action."): name for name in names})
         self._action_nest = positions(nest, self.ring.actions)
-        arrays = (*self.ring.obs, *self.ring.obs, *self.ring.actions)
-        self._row_bytes = sum(dtype.itemsize * int(np.prod(shape)) for _, dtype, shape in arrays)
+        parts = (*self.ring.obs, *self.ring.obs, *self.ring.actions)
+        self._row_bytes = sum(dtype.itemsize * int(np.prod(shape)) for _, dtype, shape in parts)
         self._cpus = cpu_limit()
 
     # ---- stepping ----------------------------------------------------------------------------------------------------
@@ -242,10 +250,7 @@ class ReplayBuffer(ReplayRecorder):
         PoolStateError
             Environments are in flight, or the pool is closed or forked.
         """
-        given = {
-            "obs" if not name else f"obs:{name}": value.rows if isinstance(value, Texts) else value
-            for name, value in flattened(obs).items()
-        }
+        given = named_arrays(obs) if self._places is None else self._places.observations(obs, named_arrays)
         names = [name for name, _, _ in self.ring.obs]
         if len(names) == 1 and len(given) == 1:
             given = {names[0]: next(iter(given.values()))}
@@ -254,9 +259,11 @@ class ReplayBuffer(ReplayRecorder):
         arrays = []
         for name, dtype, shape in self.ring.obs:
             array = np.array(given[name], dtype, order="C")  # a copy: another thread may write to the user's
-            if array.shape != (self.pool.num_envs, *shape):
-                raise ConfigError(f"{name} must have shape {(self.pool.num_envs, *shape)}, got {array.shape}")
-            arrays.append(array)
+            places = self._num_rows // self.pool.num_envs
+            rows = (self.pool.num_envs,) if name in self._whole else (self.pool.num_envs, places)
+            if array.shape != (*rows, *shape):
+                raise ConfigError(f"{name} must have shape {(*rows, *shape)}, got {array.shape}")
+            arrays.append(array if len(rows) == 2 else np.repeat(array, places, axis=0))
         self.begin_with(arrays)
 
     # ---- sampling ----------------------------------------------------------------------------------------------------
@@ -347,13 +354,41 @@ class ReplayBuffer(ReplayRecorder):
         """Return the numbers of all transitions that can be sampled, int64, a fresh array.
 
         The number of the transition from step t of environment i is ``t * num_envs + i``, counted from the first step
-        that the buffer has ever recorded. It stays the same until the transition leaves the buffer.
+        that the buffer has ever recorded. It stays the same until the transition leaves the buffer. In a task with
+        players, place p of environment i counts as environment ``i * P + p``; see `owners`.
         """
         self.enter_ring()
         try:
             return self.ring.indices()
         finally:
             self.leave_ring()
+
+    def owners(self, index: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return to which environments and players transitions belong.
+
+        Parameters
+        ----------
+        index : array_like of int
+            (n,): numbers of transitions, such as ``index`` of a minibatch.
+
+        Returns
+        -------
+        env_id, player : numpy.ndarray
+            int32 (n,). Players have their numbers in the game; those of tasks without players are 0.
+
+        Raises
+        ------
+        ConfigError
+            The players of the pool alternate, and the buffer does not record which one has made a transition.
+        TypeError
+            The index is not an array of integers.
+        """
+        spec = self.pool.spec
+        if spec.controlled == "alternate":
+            raise ConfigError("owners() needs a pool that controls the same players in all episodes, got 'alternate'")
+        env_id, place = np.divmod(checked_index(index) % self._num_rows, self._num_rows // self.pool.num_envs)
+        players = np.array(spec.shown_players if spec.num_players else [0], np.int32)
+        return env_id.astype(np.int32), players[place]
 
     def update_priorities(self, index: Any, priority: Any) -> None:
         """Set the priorities of transitions, usually to the absolute values of their errors.
@@ -551,6 +586,25 @@ class ReplayBuffer(ReplayRecorder):
     def __repr__(self) -> str:
         kind = "prioritized" if self.prioritized else "uniform"
         return f"ReplayBuffer({len(self)} transitions, capacity={self.capacity}, n_step={self.n_step}, {kind})"
+
+
+def checked_places(spec: Any) -> int:
+    """Return the rows of an environment, or raise ConfigError if its players have no transitions of their own."""
+    if not spec.num_players:
+        return 1
+    name = spec.task_id or spec.env.__name__
+    if spec.is_turn_based and (spec.controlled is None or len(spec.shown_players) > 1):
+        raise ConfigError(
+            f"a ReplayBuffer needs players that act in each step, and those of {name} move in turn: make the pool with "
+            "one controlled player, such as controlled=0, or record it with envpool.Rollout"
+        )
+    whole = [field.name for field in spec.action_fields if not has_players(field)]
+    if whole and not spec.is_turn_based:
+        raise ConfigError(
+            f"a ReplayBuffer records the actions of players, and {', '.join(whole)} of {name} belongs to all of them: "
+            "record it with envpool.Rollout"
+        )
+    return len(spec.shown_players)
 
 
 def stacked_frames(pool: EnvPool) -> int:

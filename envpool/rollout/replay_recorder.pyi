@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from typing_extensions import disjoint_base
@@ -10,7 +10,9 @@ from envpool.rollout.ring import Ring
 
 @disjoint_base
 class ReplayRecorder(PoolDriver):
-    def __init__(self, pool: Pool, make_ring: Callable[[Any, Any], Ring]) -> None: ...
+    def __init__(
+        self, pool: Pool, make_ring: Callable[[Any, Any], Ring], whole: Collection[str] = (), shown: Any = None
+    ) -> None: ...
     @property
     def ring(self) -> Ring: ...
     @property

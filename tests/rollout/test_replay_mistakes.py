@@ -66,8 +66,8 @@ def test_pools_that_are_refused():
         ConfigError, match=r"a ReplayBuffer needs a sync pool, but batch_size=2 is less than num_envs=4"
     ):
         envpool.ReplayBuffer(plugin.make(num_envs=4, batch_size=2), 8)
-    with pytest.raises(ConfigError, match="a ReplayBuffer does not support tasks with players"):
-        envpool.ReplayBuffer(plugin.make_task("Crowd-v0", num_envs=2, players="grid"), 8)
+    with pytest.raises(ConfigError, match="frames_once does not support tasks with players"):
+        envpool.ReplayBuffer(plugin.make_task("Crowd-v0", num_envs=2, players="grid"), 8, frames_once=2)
     with pytest.raises(TypeError, match=r"pool must be a pool of envpool\.make, got list"):
         envpool.ReplayBuffer([], 8)
 

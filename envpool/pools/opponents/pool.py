@@ -400,7 +400,8 @@ class OpponentsPool(OpponentActions):
         order = games.order[found]
         if (order[1:] < order[:-1]).any():
             found = found[order.argsort(kind="stable")]
-        return found.astype(np.int32)
+        ordered: Array = found.astype(np.int32)
+        return ordered
 
     # ---- results -----------------------------------------------------------------------------------------------------
 
