@@ -274,7 +274,7 @@ class TanhWithGradient(torch.autograd.Function):
     def backward(ctx, gradient):
         """Return the gradient of the loss with respect to the tensor, given that with respect to the values."""
         (y,) = ctx.saved_tensors
-        return gradient * (1 - y * y)
+        return (y * y).neg_().add_(1).mul_(gradient)
 
 
 def convolutions(shape, hidden):
@@ -353,7 +353,7 @@ def update(args, agent, optimizer, transitions):
     if not len(transitions[0]):  # in a tiny rollout, every step may be a reset
         return {}
     advantages, values = transitions[-2:]
-    columns = *transitions, advantages + values
+    columns, parameters = (*transitions, advantages + values), [*agent.parameters()]
     for _ in range(args.epochs):
         # Rows are gathered once a pass: minibatches are parts of shuffled tensors.
         order = torch.randperm(len(advantages))
@@ -367,7 +367,7 @@ def update(args, agent, optimizer, transitions):
             loss = (args.value_coef * errors - gains - args.entropy_coef * entropies).mean()
             optimizer.zero_grad()
             loss.backward()
-            nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
+            nn.utils.clip_grad_norm_(parameters, args.max_grad_norm)
             optimizer.step()
     means = {"policy loss": -gains, "value loss": errors, "entropy": entropies}
     return {name: x.mean().item() for name, x in means.items()}
