@@ -171,6 +171,7 @@ cdef extern from "mujoco_versions.h" nogil:
     int mjEQ_WELD
     int mjINT_RK4
     int mjDSBL_ACTUATION
+    const bint EP_FORWARD_MOVES_START
     const bint EP_HAS_FLAT_NAMES
     int mjDSBL_ISLAND "EP_DSBL_ISLAND"
     int mjDSBL_MIDPHASE

@@ -23,6 +23,9 @@
 #define EP_ENBL_SLEEP 0 /* no body sleeps */
 #endif
 
+/* Before 3.3.6, mj_forward() changes where the next call begins its search for forces; later, only mj_step() does. */
+#define EP_FORWARD_MOVES_START (EP_MJ_VERSION < 3003006)
+
 /* Before 3.5, a file that a model names by another path is found only under its last part in lower case. */
 #define EP_HAS_FLAT_NAMES (EP_MJ_VERSION < 3005000)
 

@@ -1,7 +1,7 @@
 """PointMaze: a ball in a plane that is pushed to a goal in a maze (Fu, Kumar, Nachum, Tucker and Levine, 2020).
 
 Source of the dynamics: ``gymnasium_robotics.envs.maze.point_maze`` and ``point``. Upstream calls mj_forward() before
-each mj_step(), which computes the same numbers again; here it is left out.
+the mj_step() of an action, which computes the same numbers again; where no result depends on it, it is left out here.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjData, mjDSBL_MIDPHASE
+from envpool.mujoco.base.mujoco cimport EP_FORWARD_MOVES_START, mjData, mjDSBL_MIDPHASE
 from envpool.mujoco.base.observations cimport put_state
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
@@ -44,6 +44,9 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     cdef int32_t i, _k
     for i in range(2):
         s.data.qvel[i] = clip(s.data.qvel[i], -MAX_SPEED, MAX_SPEED)
+    if EP_FORWARD_MOVES_START:
+        mj_forward(s.model, s.data)         # with the controls of the last action
+    for i in range(2):
         s.data.ctrl[i] = clip(action[i], -1.0, 1.0)
     for _k in range(s.config.frame_skip):
         mj_step(s.model, s.data)
