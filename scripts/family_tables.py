@@ -18,6 +18,9 @@ from envpool.tasks.spec import spec_class_of
 #: The number of environments up to which a table of options names those that have an option.
 MOST_OWNERS = 6
 
+#: The length of the longest default that a table shows.
+MOST_CHARACTERS = 100
+
 #: The family whose page has the options that another one takes from it, by the other one.
 BASES = {"mujoco.dmc": "mujoco.gym", "mujoco.robotics": "mujoco.gym"}
 
@@ -134,7 +137,10 @@ def default_of(param: Param) -> str:
 
 def shown(defaults: set[str]) -> str:
     """Return the text of a default."""
-    return f"`{next(iter(defaults))}`".replace("'", '"') if len(defaults) == 1 else "per task"
+    if len(defaults) > 1:
+        return "per task"
+    text = f"`{next(iter(defaults))}`".replace("'", '"')
+    return text if len(text) <= MOST_CHARACTERS else "see `envpool spec`"
 
 
 def joined(names: Iterable[tuple[str, str]]) -> str:

@@ -108,25 +108,21 @@ def construction(report: dict[str, Any]) -> str:
 
 
 def bench(report: dict[str, Any]) -> str:
-    """Return the table of a run of `envpool bench`, without empty columns, after the line about the machine."""
-    titles = ("task", "engine", "envs", "batch", "threads", "steps/s", "CPU-s/M steps", "of limit", "speedup")
-    rows = [
-        (
-            row["task"],
-            row["engine"],
-            str(row["num_envs"]),
-            str(row["batch_size"]) if row["batch_size"] != row["num_envs"] else "",
-            str(row["num_threads"]) if row["engine"] == "envpool" else "",
-            rate(row["steps_per_second"]),
-            "" if row["cpu_seconds_per_million_steps"] is None else f"{row['cpu_seconds_per_million_steps']:.3g}",
-            "" if row["share_of_limit"] is None else f"{row['share_of_limit']:.0%}",
-            ratio(row["speedup"]),
-        )
-        for row in report["rows"]
-    ]
-    columns = [column for column in zip(titles, *rows, strict=True) if set(column[1:]) not in ({""}, {"envpool"})]
-    head, *rows = zip(*columns, strict=True)
-    return machine(report) + table(head, rows)
+    """Return the table of a run of `envpool bench --compare` with one row per task, after that of the machine."""
+    tasks: dict[str, list[dict[str, Any]]] = {}
+    for row in report["rows"]:
+        tasks.setdefault(row["task"], []).append(row)
+    engines = [row["engine"] for row in next(iter(tasks.values()))]
+    rows = (
+        [task, *(f"{rate(row['steps_per_second'])} {speedup(row)}".rstrip() for row in found)]
+        for task, found in tasks.items()
+    )
+    return machine(report) + table(("task", *(f"{engine}, steps/s" for engine in engines)), rows)
+
+
+def speedup(row: dict[str, Any]) -> str:
+    """Return how many times as fast as an engine envpool is, in parentheses."""
+    return f"({ratio(row['speedup'])})" if row["speedup"] else ""
 
 
 def builds(report: dict[str, Any]) -> str:
