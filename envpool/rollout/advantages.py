@@ -3,7 +3,7 @@
 All functions take a rollout of T steps in N environments and compute it natively, on several threads if that pays off.
 If the environments have P players, all arrays may have the shape (T, N, P) in place of (T, N), and (N, P) in place of
 (N,): each player is computed by itself. Only `lengths` stays (N,).
-docs/rollout.md has the formulas with their order of operations; the results equal them bit for bit.
+tests/rollout/formulas.py has the formulas with their order of operations; the results equal them bit for bit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The formulas of docs/rollout.md, written out in NumPy: one row at a time, in the dtype of the rewards."""
+"""The formulas of advantages and returns in NumPy, which docs/rollout.md names: one row at a time, in the dtype of the rewards."""
 
 import numpy as np
 
