@@ -1,4 +1,4 @@
-"""The formulas of advantages and returns in NumPy, which docs/rollout.md names: one row at a time, in the dtype of the rewards."""
+"""The formulas of advantages and returns in NumPy, one row at a time, in the dtype of rewards; see docs/rollout.md."""
 
 import numpy as np
 
