@@ -127,6 +127,12 @@ def check_controlled(spec: Any, options: Mapping[str, Any]) -> tuple[int, ...] |
     count, config = spec.num_players, spec.config
     if not count:
         raise ConfigError(f"controlled must be None, since {name} has one player, got {shown(chosen)}: leave it out")
+    if spec.is_turn_based and config.autoreset_mode == "same_step" and config.max_episode_steps < count:
+        raise ConfigError(
+            f"max_episode_steps must be at least {count}, a move of each player, with controlled and "
+            f"autoreset_mode='same_step', got {config.max_episode_steps}: episodes could end before your player has "
+            "ever moved, and step() would not return"
+        )
     if chosen == "alternate":
         if config.players != "rows":
             raise ConfigError(

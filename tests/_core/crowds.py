@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+import envpool
 from tests.support.crowd import CUT, DIE, END, FAIL, CheckedCrowd
 from tests.support.process import wait_until, workers
 from tests.support.turns import MOVES, CheckedTurns
@@ -137,13 +138,67 @@ def play_games(games, rng, rounds, copies=False, forms=("moves", "rows", "grid",
     games.close()
 
 
+def answer(obs, info):
+    """Return a legal move for each row of observations of ConnectFour, which depends on nothing else."""
+    stones = obs.reshape(len(obs), -1) @ np.arange(1, 1 + obs[0].size)
+    ranks = (np.arange(7) * 3 + stones[:, None]) % 7 + 100 * ~info["legal_action_mask"]
+    return ranks.argmin(1)
+
+
+def any_opponents(pick):
+    """Play against opponents in any pool: each env must go on as in a sync pool with one thread."""
+    num_envs = pick.choice([1, 2, 3, 8, 33, 64])
+    options = {
+        "num_envs": num_envs,
+        "autoreset_mode": pick.choice(["next_step", "same_step"]),
+        "controlled": pick.choice([0, 1, [0], "alternate"]),
+        "opponents": answer,
+        "observe": pick.choice(["all", "current"]),
+        "max_episode_steps": pick.choice([2, 5, 2**31 - 1]),
+        "seed": pick.randrange(1000),
+    }
+    sizes = {"batch_size": pick.choice([0, max(1, num_envs // 3)]), "num_threads": pick.choice([1, 2, 4])}
+    found = opposed(pick, pick.choice([5, 30]), **options, **sizes)
+    steps = max(len(rows) for rows in found)
+    expected = opposed(None, steps, **options, num_threads=1)
+    for rows, others in zip(found, expected, strict=True):
+        assert rows == others[: len(rows)]
+
+
+def opposed(pick, rounds, **options):
+    """Return what each env has returned, as bytes, after `rounds` batches; `pick` chooses partial ones."""
+    found = [[] for _ in range(options["num_envs"])]
+    with envpool.make_gymnasium("ConnectFour-v0", players="rows", **options) as pool:
+        pool.async_reset()
+        for round_ in range(rounds + 1):
+            limits = {}
+            if pick is not None and pick.random() < 0.5:
+                limits = {"min_ready": pick.randint(0, pool.num_outstanding), "timeout": pick.choice([None, 0.0, 1e-4])}
+            obs, reward, terminated, truncated, info = pool.recv(**limits)
+            ids, owners = info["env_id"], info["players"]["env_id"]
+            assert len(set(ids.tolist())) == len(ids)
+            assert (owners.tolist() == [i for i in ids.tolist() for _ in range((owners == i).sum())]) or not len(ids)
+            moves = []
+            for k, i in enumerate(ids.tolist()):
+                rows = owners == i
+                parts = obs[rows], reward[rows], terminated[k], truncated[k], info["legal_action_mask"][k]
+                found[i].append(b"".join(part.tobytes() for part in parts))
+                legal = np.flatnonzero(info["legal_action_mask"][k])
+                moves.append(legal[(7 * i + 3 * len(found[i])) % len(legal)] if len(legal) else 0)
+            if round_ < rounds and len(ids):
+                pool.send(np.array(moves, np.int64), ids)
+            elif round_ < rounds and not pool.num_outstanding:
+                break
+    return found
+
+
 def main(seconds, seed):
     end = time.monotonic() + seconds
     rounds = 0
     while time.monotonic() < end:
         pick = random.Random(seed * 1_000_003 + rounds)
         try:
-            (any_use if rounds % 3 else any_games)(pick)
+            (any_use, any_games, any_use, any_opponents)[rounds % 4](pick)
         except BaseException:
             print(f"seed {seed}, round {rounds}", file=sys.stderr, flush=True)
             raise

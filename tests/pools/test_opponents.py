@@ -518,3 +518,14 @@ def test_a_spec_keeps_the_options():
     with envpool.make_gymnasium(spec, num_envs=2) as pool:
         _, info = pool.reset()
         assert info["players"]["id"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("controlled", [0, 1, "alternate"])
+def test_episodes_in_which_nobody_could_move_are_refused(controlled):
+    """The opponent would begin each of them, and end it by its only move, forever."""
+    options = {"num_envs": 2, "controlled": controlled, "max_episode_steps": 1}
+    with pytest.raises(ConfigError, match=r"max_episode_steps must be at least 2.*same_step.*got 1"):
+        envpool.make_gymnasium("ConnectFour-v0", autoreset_mode="same_step", **options)
+    with envpool.make_gymnasium("ConnectFour-v0", **options) as pool:
+        pool.reset()
+        pool.step(pool.sample_actions())

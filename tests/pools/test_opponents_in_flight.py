@@ -1,11 +1,14 @@
 """Pools with opponents: async pools, parts of batches, and Ctrl-C while the opponents move."""
 
+import random
+
 import numpy as np
 import pytest
 
 import envpool
 from envpool.errors import ConfigError, EnvIdError, PoolClosedError, PoolStateError
 from envpool.pools import opponents
+from tests._core import crowds
 from tests.support import plugin
 from tests.support.bytecodes import interrupted_at
 
@@ -242,3 +245,8 @@ def test_ctrl_c_in_a_reset_loses_nothing():
             obs, info = pool.recv(reset=True) if pool.num_outstanding else pool.reset(seed=3)
             assert (obs[..., 1].sum((1, 2)) == info["players"]["id"]).all()
         assert 20 < n < 199
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_use_of_any_pool(seed):
+    crowds.any_opponents(random.Random(seed))
