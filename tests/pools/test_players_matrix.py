@@ -46,7 +46,7 @@ POOLS: dict[str, Callable[..., Any]] = {
 
 
 def make(kind: str, **options: Any) -> Any:
-    return POOLS[kind](num_envs=3, num_threads=1, **options)
+    return POOLS[kind](**{"num_envs": 3, "num_threads": 1} | options)
 
 
 def use(pool: Any, steps: int = STEPS) -> Any:
@@ -160,7 +160,18 @@ def run_replay(kind: str) -> None:
         assert buffer.sample(5).reward.shape == (5,)
 
 
+def run_draws(kind: str) -> None:
+    """The stages that are drawn do not depend on threads and batches."""
+    found = []
+    for options in ({}, {"num_threads": 2}):
+        own = {"curriculum": True, "max_cycles": 3} if kind in ("rows", "grid", "dict", "together") else {}
+        pool = make(kind, randomize={"curriculum_stage": ("choice", [0, 1, 2])}, seed=3, **own, **options)
+        found.append(use(pool, 20)[0])
+    np.testing.assert_equal(*found)
+
+
 RUNS: dict[str, Callable[..., None]] = {
+    "draws": run_draws,
     "async": run_async,
     "partial": run_partial,
     "statistics": run_statistics,
@@ -180,12 +191,14 @@ ROWS = (ConfigError, "make the pool with players='grid'")
 OPPONENTS = (ConfigError, "make the pool without the option controlled")
 TURNS = (ConfigError, "one controlled player, such as controlled=0")
 NO_SNAPSHOTS = (StateError, "reset with the same seed and to repeat the actions")
+NO_PARAMS = (ConfigError, "has no parameters")
 #: The cells that make no sense, and what their errors say.
 REFUSED: dict[tuple[str, str], tuple[type[Exception], str]] = {
     **{("xla", kind): ROWS for kind in ("rows", "current", "python", "python_turns")},
     **{("xla", kind): OPPONENTS for kind in ("opponents", "alternate", "together")},
     **{("replay", kind): TURNS for kind in ("turns", "current", "python_turns")},
     **{(what, kind): NO_SNAPSHOTS for what in ("states", "pickle") for kind in ("python", "python_turns")},
+    **{("draws", kind): NO_PARAMS for kind in ("turns", "current", "opponents", "alternate", "python", "python_turns")},
     ("evaluate", "alternate"): (ConfigError, "players='grid'"),
     ("record", "alternate"): (ConfigError, "players='grid'"),
 }
