@@ -72,7 +72,10 @@ cpus = usable_cpus()
 
 # A wheel runs with an older glibc and libstdc++ than those of the machine that builds it.
 linking = [*PROFILES[profile]["link"]]
+# Not among the flags, before which setuptools names the folder of a shared libpython, such as Debian's.
+library_folders = []
 if glibc := os.environ.get("ENVPOOL_GLIBC"):
+    library_folders.append(str(folder / "old_libraries"))
     linking += old_libraries.link_flags(folder / "old_libraries", glibc)
 
 # All modules share one module with Cython's utility code, instead of a copy in each of them.
@@ -122,7 +125,7 @@ def extension(source: Path) -> Extension:
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *macros],
         extra_compile_args=COMMON + PROFILES[profile]["compile"] + optimization(source),
         extra_link_args=["-pthread", *linking],
-        library_dirs=[str(random_lib)],
+        library_dirs=[*library_folders, str(random_lib)],
         libraries=["npyrandom", "m"],
         depends=shared
         + [str(p) for pattern in ("*.h", "build_needs.py") for p in sorted(source.parent.rglob(pattern))],

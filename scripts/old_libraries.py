@@ -68,7 +68,10 @@ def make_stub(library: str, folder: Path, newest: tuple[int, ...]) -> None:
 
 
 def link_flags(folder: Path, glibc: str) -> list[str]:
-    """Return the flags for the linker, after writing the stubs for a version such as "2.28" into a folder."""
+    """Return the flags for the linker, after writing the stubs for a version such as "2.28" into a folder.
+
+    The folder must be the first one in which the linker looks for libraries.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for library in LIBRARIES:
         make_stub(library, folder, tuple(map(int, glibc.split("."))))
@@ -82,7 +85,7 @@ def link_flags(folder: Path, glibc: str) -> list[str]:
     archive = folder / "libnewer.a"
     archive.unlink(missing_ok=True)
     run(os.environ.get("AR") or "ar", "rcs", archive, folder / MEMBER, folder / "newer.o")
-    return [f"-L{folder}", f"-Wl,--exclude-libs,{archive.name}", str(archive)]
+    return [f"-Wl,--exclude-libs,{archive.name}", str(archive)]
 
 
 def missing(extension: Path) -> list[str]:
