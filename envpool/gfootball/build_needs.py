@@ -17,8 +17,9 @@ VERSION = "2.10.2"
 SHA256 = "1b0fdcfa78b7fadc3730585ee7f0f412ba825c27e422b2b85ea0cf7ba57800b6"
 HERE = Path("envpool/gfootball")  # setup.py runs in the root of the tree
 
-#: Flags of the engine in the release profile. Upstream's are -O3 without others that change results.
-FLAGS = ["-std=c++17", "-g0", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-w"]
+#: Flags of the engine in the release profile. Upstream's are -O3 without others that change results. Its integers
+#: overflow: 1800 times the step of the second half, for example.
+FLAGS = ["-std=c++17", "-g0", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-w"]
 
 #: Folders and files of upstream that are left out: drawing, the menu, and what engine/ replaces.
 LEFT_OUT = (
@@ -98,8 +99,24 @@ REFERENCES = (
     ("onthepitch/player/humanoid/humanoidbase.hpp", "anim"),
     ("onthepitch/team.cpp", "designatedTeamPossessionPlayer"),
     ("onthepitch/teamAIcontroller.hpp", "player"),
+    ("onthepitch/referee.cpp", "setpiece_team"),
+    ("onthepitch/referee.cpp", "i"),
 )
 
+#: Enumerations of a saved state, by file.
+ENUMERATIONS = {
+    "ai/ai_keyboard.hpp": ["e_ButtonFunction"],
+    "defines.hpp": ["e_GameMode", "e_PlayerColor", "e_PlayerRole"],
+    "gamedefines.hpp": ["e_FunctionType", "e_MatchPhase", "e_StrictMovement", "e_TouchType", "e_Velocity"],
+    "main.hpp": ["GameState"],
+    "onthepitch/player/humanoid/humanoidbase.hpp": ["e_InterruptAnim"],
+    "types/spatial.hpp": ["e_LocalMode"],
+    "utils/animation.hpp": ["BodyPart", "e_DefString", "e_Foot"],
+}
+
+FRAME = r"\g<0> football::check_frame(\1);"
+CHECK = r"\g<0>  if (state->Load()) football::check_match(*this);\n"
+PREDICTIONS = r"\g<0> assert(size == int(ballPredictionSize_ms / 10));"
 PLAYERS = r"""  for (size_t i = player_count; i < playerData.size(); i++) delete playerData[i];
 \g<0>"""
 ROLES = "onthepitch/teamAIcontroller.cpp"
@@ -110,13 +127,17 @@ COUNT = """
   void count(int& size) { process(size); check(size); }
 """
 FOUL = "assert(foulType == 0 || (foulPlayer && foulVictim)); assert(!advantage || foulVictim);"
+SWITCH = """
+  assert(switchPriority.size() == humanGamers.size());
+  for (int gamer : switchPriority) assert(gamer >= 0 && gamer < int(humanGamers.size()));"""
 LAST = "assert(lastTouchTeamID >= -1 && lastTouchTeamID <= 1);"
 TEAMS = """
   if (first_team < 0 || first_team > 1 || second_team != 1 - first_team) {
     first_team = 0;
     second_team = 1;
     football::fail("the teams of the saved state are damaged");
-  }"""
+  }
+  if (state->Load()) mentalImages.clear();  // after a damaged state, some lack their players"""
 
 #: Changes of upstream's text: file, pattern, replacement.
 CHANGES = (
@@ -140,6 +161,28 @@ CHANGES = (
     ("onthepitch/match.cpp", r" +state->process\(lastTouchTeamID\);", rf"\g<0> {LAST}"),
     ("onthepitch/referee.cpp", r" +state->process\(advantage\);", rf"\g<0> {FOUL}"),
     ("onthepitch/team.cpp", r" +humanGamers\.resize\(size\);", r"  assert(size == int(humanGamers.size()));"),
+    (
+        "onthepitch/match.cpp",
+        r"    state->process\(v\);\n(?=  \}\n  if \(first_team)",
+        r"\g<0>    assert(v >= -1 && v <= 1);\n",
+    ),
+    ("onthepitch/match.cpp", r"  resetNetting = true;\n  nettingHasChanged = true;\n(?=  Mirror)", CHECK),
+    (
+        "onthepitch/match.cpp",
+        r"if \(index < 0\) index = 0;",
+        "if (index < 0) { assert(!mentalImages.empty()); index = 0; }",
+    ),
+    ("onthepitch/AIsupport/mentalimage.cpp", r" +ballPredictions\.resize\(size\);", PREDICTIONS),
+    ("onthepitch/referee.cpp", r" +state->process\(teamID\);", r"\g<0> assert(teamID == 0 || teamID == 1);"),
+    ("onthepitch/referee.cpp", r"buffer\.taker->TouchAnim", "football::there(buffer.taker)->TouchAnim"),
+    ("onthepitch/referee.cpp", r"match->GetLastGoalTeam\(\)->", "football::there(match->GetLastGoalTeam())->"),
+    ("onthepitch/match.cpp", r"\bGetLastGoalTeam\(\)->", "football::there(GetLastGoalTeam())->"),
+    ("onthepitch/team.cpp", r"!selectedPlayer->Has", "!football::there(selectedPlayer)->Has"),
+    ("onthepitch/team.cpp", r" +state->process\(switchPriority\);", rf"\g<0>{SWITCH}"),
+    ("onthepitch/teamAIcontroller.cpp", r"(?= +int intCost = )", "assert(cost < 1e6f);\n"),
+    ("onthepitch/player/humanoid/humanoidbase.hpp", r" +state->process\((frameNum|touchFrame)\);", FRAME),
+    (HUMANOID, r" +state->process\((previousAnim_frameNum)\);", FRAME),
+    ("base/math/bluntmath.cpp", r"while \(newValue [<>] (?:min|max)\) ", r"\g<0>football::check_angle(newValue), "),
     *((file, rf" +state->process\({name}\);", rf"\g<0> assert({name});") for file, name in REFERENCES),
     # Mental images that a state adds are those of a game at rest; upstream mirrors them wrongly if teams are reversed.
     ("onthepitch/match.cpp", r" +mentalImages\.resize\(size\);", IMAGES),
@@ -254,12 +297,23 @@ def copy_source(upstream: Path, target: Path) -> list[Path]:
 
 def changed(name: str, text: str) -> str:
     """Return the text of a file of upstream after our changes."""
+    for enumeration in ENUMERATIONS.get(name, ()):
+        text, count = re.subn(rf"\benum {enumeration} \{{([^}}]*)\}};", with_number, text)
+        assert count == 1, enumeration
     text = re.sub(r"state->process\((size|s)\);", r"state->count(\1);", text)
     for file, pattern, replacement in CHANGES:
         if file == name:
             text, count = re.subn(pattern, replacement, text)
             assert count, (file, pattern)
     return text
+
+
+def with_number(enumeration: re.Match[str]) -> str:
+    """Return an enumeration and a function that returns how many values it has."""
+    name = enumeration[0].split()[1]
+    values = re.findall(r"^\s*(\w+)", re.sub(r"//.*", "", enumeration[1]), re.MULTILINE)
+    count = values[-1] + ("" if re.search("_(size|max)$", values[-1], re.IGNORECASE) else " + 1")
+    return f"{enumeration[0]}\nconstexpr int enumerators({name}) {{ return {count}; }}"
 
 
 def packed(folder: Path) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import envpool
 from envpool.errors import StateError
+from tests.gfootball.forgeries import GAMES, attack
 from tests.support.saved import body_of, forged, refused, sealed, snapshot_at
 
 CLOSE = "gfootball/academy_empty_goal_close-v1"
@@ -103,3 +105,14 @@ def test_forged_states_are_refused() -> None:
 @pytest.mark.slow
 def test_many_forged_states_are_refused() -> None:
     forged_states(150)
+
+
+def test_forged_games_with_all_checksums() -> None:
+    assert attack("academy_empty_goal_close", random.Random(5), 30) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", GAMES)
+def test_many_forged_games_with_all_checksums(scenario: str) -> None:
+    """What the engine does not refuse, it plays; for more of them, and under sanitizers, see forgeries.py."""
+    assert attack(scenario, random.Random(6), 600) > 100

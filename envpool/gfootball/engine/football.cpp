@@ -187,6 +187,13 @@ void start(football_game& game, const football_scenario& scenario) {
   game.ready = true;
 }
 
+// Coordinates are next to the pitch; all games but those of forged states fulfil this.
+void require_numbers(const float* numbers, int count) {
+  for (int i = 0; i < count; i++) {
+    if (!in_range(numbers[i], -1e4f, 1e4f)) football::fail("the game has left the range of its numbers");
+  }
+}
+
 int not_ready() { return failed(FOOTBALL_BROKEN, "the game must be reset first"); }
 
 struct StateHeader {
@@ -261,6 +268,28 @@ const std::vector<Vector3>& positions_of(Animation* animation) {
   return static_cast<football_game*>(current)->data->positions.find(animation)->second;
 }
 
+// An agent and the player whom it controls know each other, and both are of the same team.
+void check_match(Match& match) {
+  for (int id = 0; id < 2; id++) {
+    Team* team = match.GetTeam(id);
+    std::vector<HumanGamer*> gamers;
+    team->GetHumanControllers(gamers);
+    for (HumanGamer* gamer : gamers) {
+      Player* player = gamer->GetSelectedPlayer();
+      assert(!player || (player->GetTeam() == team && player->ExternalController() == gamer->GetHumanController()));
+    }
+    for (Player* player : team->GetAllPlayers()) {
+      HumanController* controller = player->ExternalController();
+      const auto controls = [&](HumanGamer* gamer) { return gamer->GetHumanController() == controller; };
+      const auto gamer = std::find_if(gamers.begin(), gamers.end(), controls);
+      assert(!controller || (gamer != gamers.end() && (*gamer)->GetSelectedPlayer() == player && player->IsActive()));
+      assert(!controller || controller->GetPlayer() == player);
+      assert(player->CastController()->GetPlayer() == player);
+    }
+    assert(team->GetActivePlayersCount() > 0);
+  }
+}
+
 }  // namespace football
 
 namespace blunted {
@@ -306,17 +335,27 @@ void run_game(Properties* config, bool) {
   context.menuTask.reset(new MenuTask(2 * MAX_PLAYERS));
 }
 
+static void process_scenario(ScenarioConfig& config, EnvState& state) {
+  config.ProcessStateConstant(&state);
+  config.ProcessState(&state);
+}
+
 void GameContext::ProcessState(EnvState* state) {
   for (size_t i = 0; i < sizeof(rng); i++) state->process(reinterpret_cast<char*>(&rng)[i]);
+  ScenarioConfig& config = current->scenario_config;
   EnvState before(current, ""), after(current, "");
-  if (state->Load()) current->scenario_config.ProcessStateConstant(&before);
-  current->scenario_config.ProcessStateConstant(state);
-  if (state->Load()) {
-    current->scenario_config.ProcessStateConstant(&after);
+  if (state->Load()) process_scenario(config, before);
+  try {
+    process_scenario(config, *state);
+    if (state->Load()) process_scenario(config, after);
     if (before.GetState() != after.GetState()) football::fail("the saved state is of another scenario");
+  } catch (...) {
+    EnvState back(current, before.GetState());
+    process_scenario(config, back);
+    throw;
   }
-  current->scenario_config.ProcessState(state);
   state->process(step);
+  assert(step >= -1);
 }
 
 std::string GetFile(const std::string& name) {
@@ -463,10 +502,12 @@ int football_read(football_game* game, football_info* info) {
     info->ball_owned_player = read.ball_owned_player;
     info->goals[0] = read.left_goals;
     info->goals[1] = read.right_goals;
+    for (int goals : info->goals) assert(goals >= 0 && goals < 1000000);
     info->game_mode = read.game_mode;
     info->step = read.step;
     info->waiting_for_game_count = game->waiting_for_game_count;
     info->is_in_play = read.is_in_play;
+    require_numbers(info->ball, 9);  // with its direction and its rotation
     for (int team = 0; team < 2; team++) {
       const auto& players = team == 0 ? read.left_team : read.right_team;
       const auto& controllers = team == 0 ? read.left_controllers : read.right_controllers;
@@ -481,6 +522,7 @@ int football_read(football_game* game, football_info* info) {
             p.direction[k] = from.player_direction.env_coord(k);
           }
           p.tired_factor = from.tired_factor;
+          require_numbers(p.position, 5);  // with its direction and tired_factor
           p.role = from.role;
           p.active = from.is_active;
           p.yellow_card = from.has_card;
@@ -546,13 +588,18 @@ int football_load(football_game* game, const void* buffer, size_t size, void* ex
     const bool was_ready = game->ready;
     const football_scenario scenario_before = game->scenario;
     const std::string before = was_ready ? game->get_state("") : "";
+    std::string valid = before;  // of the scenario that the game has when the state is restored
     try {
       if (!was_ready || memcmp(&header.scenario, &game->scenario, sizeof header.scenario) != 0) {
+        valid.clear();
         start(*game, header.scenario);
+        valid = game->get_state("");
       }
       restore(*game, state);
     } catch (const std::exception& error) {
       const std::string text = error.what();
+      // A part of the state is in the game. Nothing may run with it, not even the end of the match.
+      if (!valid.empty()) game->set_state(valid);
       if (was_ready) {
         start(*game, scenario_before);
         restore(*game, before);

@@ -49,9 +49,12 @@ class Vector3;
 class radian;
 }  // namespace blunted
 
+class Match;
+
 namespace football {
 
-// Checks bytes of a saved state that become a T. No number of a game is large, and no enumeration has 16 values.
+// Checks bytes of a saved state that become a T. No float of a game is large; integers are checked where they are indices,
+// and may overflow. enumerators() is next to each enumeration.
 template <class T>
 void check_loaded(const char* bytes) {
   constexpr bool angle = std::is_same<T, blunted::radian>::value;  // a float and a bool
@@ -70,10 +73,32 @@ void check_loaded(const char* bytes) {
     int value;
     static_assert(sizeof(T) == sizeof value, "an enumeration of a saved state is an int");
     memcpy(&value, bytes, sizeof value);
-    good = value >= 0 && value < 16;
+    good = value >= 0 && value < enumerators(T());
+  } else {
+    static_assert(std::is_integral<T>::value, "values of this type are not checked");
   }
   if (!good) fail("a value of the saved state is out of range");
 }
+
+// Checks a frame of an animation, or -1 for none.
+inline void check_frame(int frame) {
+  if (frame < -1 || frame > 100000) fail("a frame of an animation in the saved state is out of range");
+}
+
+// Angles are brought into a range by single turns, which would not change a large number.
+inline void check_angle(float angle) {
+  if (!(std::fabs(angle) < 1e6f)) fail("an angle is out of range");
+}
+
+// A pointer that upstream takes for granted, but that is null in some games.
+template <class T>
+T* there(T* object) {
+  if (!object) fail("a player or a team is missing");
+  return object;
+}
+
+// Checks what a saved state says about the players and those who control them.
+void check_match(Match& match);
 
 // Gives the current game the animations that all games share, and loads them first if it is the first game.
 void load_animations();
