@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+from importlib.util import find_spec
 
 import pytest
 
@@ -14,6 +15,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = [*selection.ABSENT]
+if not find_spec("torch"):  # scripts/test --python does not install it
+    collect_ignore.append("pools/styles/test_torch.py")
 os.environ.setdefault("MUJOCO_GL", "egl")  # dm_control chooses its OpenGL library when it is imported.
 
 

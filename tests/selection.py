@@ -22,6 +22,8 @@ from typing import Any
 
 import pytest
 
+from envpool.registration import registry
+
 TESTS = Path(__file__).parent
 #: Tests of each family that a draw takes, of every test function.
 PER_DRAW = 3
@@ -77,6 +79,12 @@ def count_as_slow(items: list[Any], number: int) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
+def is_absent(value: Any) -> bool:
+    """Return whether a parameter of a test is the id of a task of ABSENT."""
+    entry = registry.tasks.get(value) if isinstance(value, str) else None
+    return entry is not None and entry.import_path.split(".")[1] in ABSENT
+
+
 class Selection:
     """The pytest plug-in with the options ``--room``, ``--slice`` and ``--draw``."""
 
@@ -100,8 +108,10 @@ class Selection:
             items[:] = kept
 
     def takes(self, item: Any) -> bool:
-        """Return whether a test belongs to the room and the slice of this run."""
+        """Return whether a test belongs to the room and the slice of this run, and to no task of ABSENT."""
         case = item.callspec.id if hasattr(item, "callspec") else ""
+        if ABSENT and hasattr(item, "callspec") and any(map(is_absent, item.callspec.params.values())):
+            return False
         return (self.room is None or room_of(item.path, case) in self.room.split(",")) and (
             self.slice is None or in_slice(item.nodeid, self.slice)
         )
