@@ -227,6 +227,7 @@ class BuildExt(build_ext):
         try:
             if needs is not None:
                 needs.configure(ext, Build(profile, folder, (*COMMON, *PROFILES[profile]["compile"]), guided, portable))
+                ext.depends += ext.extra_objects  # a library that was made anew is linked anew
             level = [flag for flag in ext.extra_compile_args if flag.startswith("-O")][-1]
             if level == "-O3" and not ext.name.startswith(CALLED_IN_STEPS):
                 spare(Path(ext.sources[0]))
