@@ -159,7 +159,9 @@ cdef class Draws:
     def set_state(self, bytes state):
         """Restore a state that get_state() has returned."""
         if len(state) != sizeof(ep_pcg64):
-            raise ValueError(f"state must have {sizeof(ep_pcg64)} bytes, got {len(state)}: pass a result of get_state()")
+            raise ValueError(
+                f"state must have {sizeof(ep_pcg64)} bytes, got {len(state)}: pass a result of get_state()"
+            )
         memcpy(&self.g, <const char*>state, sizeof(ep_pcg64))
         self.g.step_low |= 1
         self.g.has_half = self.g.has_half != 0

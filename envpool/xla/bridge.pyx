@@ -332,11 +332,15 @@ cdef tuple read_actions(const ep_xla_call* call, Pool pool):
     cdef int64_t i
     if call.num_key_bytes == 0:
         if not 2 <= call.num_args <= 3:
-            raise ActionError(f"the call must get the handle, an action and optionally env_id, got {call.num_args} arrays")
+            raise ActionError(
+                f"the call must get the handle, an action and optionally env_id, got {call.num_args} arrays"
+            )
         return as_array("action", &call.args[1]), as_array("env_id", &call.args[2]) if call.num_args == 3 else None
     keys = call.keys[:call.num_key_bytes].decode().split(",")
     if call.num_args != 1 + len(keys):
-        raise ActionError(f"the call must get the handle and an array for each of the keys {keys}, got {call.num_args} arrays")
+        raise ActionError(
+            f"the call must get the handle and an array for each of the keys {keys}, got {call.num_args} arrays"
+        )
     actions = {k: as_array(f"action {k!r}", &call.args[1 + i]) for i, k in enumerate(keys)}
     for field in pool.actions.fields:
         values = actions.get((<ActionField>field).name)
