@@ -296,7 +296,7 @@ with open("model.xml", "w") as file:
     file.write(XML % FIELD)
 for make in (
     lambda: declare(XML % FIELD),
-    lambda: declare(XML % "<include file='large.txt'/>", assets={"large.txt": bytes(2**29)}),
+    lambda: declare(XML % "<include file='large.txt'/>", assets={"large.txt": bytes(3 * 2**28)}),
     lambda: declare(XML % '<size memory="100G"/>'),
     lambda: envpool.make_gymnasium("Ant-v5", num_threads=1, xml_file="./model.xml"),
 ) * 2:

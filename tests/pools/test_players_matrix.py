@@ -199,8 +199,7 @@ REFUSED: dict[tuple[str, str], tuple[type[Exception], str]] = {
     **{("replay", kind): TURNS for kind in ("turns", "current", "python_turns")},
     **{(what, kind): NO_SNAPSHOTS for what in ("states", "pickle") for kind in ("python", "python_turns")},
     **{("draws", kind): NO_PARAMS for kind in ("turns", "current", "opponents", "alternate", "python", "python_turns")},
-    ("evaluate", "alternate"): (ConfigError, "players='grid'"),
-    ("record", "alternate"): (ConfigError, "players='grid'"),
+    ("record", "alternate"): (ConfigError, "controlled='alternate'"),
 }
 
 
