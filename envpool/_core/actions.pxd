@@ -62,6 +62,7 @@ cdef class ActionField:
     cdef str hint(self, action)
     cdef void put(self, int64_t value, char* slot) noexcept
     cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id)
+    cdef object as_passed(self, values)
     cdef object refusal_of_values(self, str whose, int64_t first, object got)
 
 cdef class ActionTable:

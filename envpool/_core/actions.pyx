@@ -303,17 +303,23 @@ cdef class ActionField:
 
     cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id):
         """Returns the exception for a row that store() has refused."""
-        cdef cnp.ndarray got
         if row == MISFIT:
             return ActionError(
                 f"action {self.name!r} changed its shape or dtype while actions were being converted; nothing was sent"
             )
         if self.is_bounded:
-            got = np.array(unbiased(a[row]) if self.is_biased else a[row])
+            got = self.as_passed(a[row])
         else:
             got = np.empty(self.shape, self.dtype)
-            memcpy(cnp.PyArray_DATA(got), <char*>e.actions[index] + id * e.action_bytes[index], e.action_bytes[index])
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>got), <char*>e.actions[index] + id * e.action_bytes[index],
+                   e.action_bytes[index])
         return self.refusal_of_values(f"env {id} (row {row})", 0, got)
+
+    cdef object as_passed(self, values):
+        """Returns converted integers as the user has passed them, or a text for values that are no integers."""
+        if self.is_biased:
+            return np.array(unbiased(values))
+        return "another value" if (values == INT64_MIN).any() else np.array(values)
 
     cdef object refusal_of_values(self, str whose, int64_t first, object got):
         """Returns the exception for values of a row or of a player, whose bounds begin with element `first`."""

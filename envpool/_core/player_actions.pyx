@@ -9,7 +9,7 @@ slot, for the move of the player whose turn it is; a send may also have one row 
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from envpool._core.actions cimport (
@@ -132,10 +132,8 @@ cdef class PlayerField(ActionField):
             return self.refusal(e, 0, a, MISFIT, 0)
         i, player = at // self.players, at % self.players
         got = np.array(a[i, player] if self.is_grid(a) else a[sources[at]])
-        if self.is_biased:
-            got = unbiased(got)
-        elif self.is_bounded and (got == INT64_MIN).any():
-            got = "another value"
+        if self.is_bounded:
+            got = self.as_passed(got)
         return self.refusal_of_values(f"player {player} of env {ids[i]}", player * (self.items // self.players), got)
 
 

@@ -36,7 +36,7 @@ from envpool._core.inputs cimport (
 from envpool._core.partial cimport ENDING, PartialBatches, WHOLE
 from envpool._core.pending cimport NO_SEED
 from envpool._core.player_actions cimport PlayerTable
-from envpool._core.players cimport HAS_ROW
+from envpool._core.players cimport ACTS, HAS_ROW
 from envpool._core.policy cimport PATIENCE, SLICE
 from envpool._core.results cimport ResultTemplate
 from envpool._core.scheduler cimport await_workers, engine_start, publish, release_workers, stop_workers
@@ -571,8 +571,11 @@ cdef class Pool:
 
     # ---- players -----------------------------------------------------------------------------------------------------
 
-    cdef cnp.ndarray bytes_of_idle(self, object env_ids, bint are_moves):
-        """Returns the flags of the players of idle envs or, `are_moves`, which moves are legal: a row for each env."""
+    cdef cnp.ndarray bytes_of_idle(self, object env_ids, bint are_moves, bint are_known=False):
+        """Returns the flags of the players of idle envs or, `are_moves`, which moves are legal: a row for each env.
+
+        `are_known`: the caller knows that the envs are idle; somebody may be rendering them.
+        """
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"sample_actions")
         cdef Engine* e = self.engine
         cdef const uint8_t* source = e.turns.legal if are_moves else e.player_flags
@@ -584,7 +587,8 @@ cdef class Pool:
             rows = np.empty((ids.shape[0], size), np.uint8)
             self.guard.check_open()
             id = <const int32_t*>cnp.PyArray_DATA(ids)
-            check_idle(e, id, ids.shape[0], True, "env_id")
+            if not are_known:
+                check_idle(e, id, ids.shape[0], True, "env_id")
             for i in range(ids.shape[0]):
                 memcpy(<char*>cnp.PyArray_DATA(rows) + i * size, source + id[i] * size, size)
             return rows
@@ -600,6 +604,16 @@ cdef class Pool:
             (n,) ids; they may repeat.
         """
         return (<object>self.bytes_of_idle(env_ids, False) & HAS_ROW).astype(np.bool_)
+
+    def _acting(self, env_ids):
+        """Return which players of envs whose rows were received act in the next step, bool (n, places for players).
+
+        Parameters
+        ----------
+        env_ids : array_like of int
+            (n,) ids; they may repeat.
+        """
+        return (<object>self.bytes_of_idle(env_ids, False, True) & ACTS).astype(np.bool_)
 
     def _legal_mask(self, env_ids):
         """Return which moves are legal for the players whose turn it is in idle envs, bool (n, moves); all of them

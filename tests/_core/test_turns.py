@@ -180,3 +180,11 @@ def test_definitions_are_checked(fields, actions, options, text):
     capsule = define(native.turns_definition(), [Field("obs", np.int64, (-1, 4)), *fields], actions, **options)
     with pytest.raises(ValueError, match=text):
         describe(capsule)
+
+
+def test_a_move_that_is_no_integer_is_named():
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=2) as pool:
+        pool.reset()
+        for action in (np.full(4, 1.5), np.full((2, 2), np.nan)):
+            with pytest.raises(ActionError, match=r"env 0 .* must have integers from 0 to 6, got another value"):
+                pool.step(action)

@@ -312,3 +312,11 @@ def test_datasets_refuse_players_that_alternate(tmp_path):
     options = {"num_envs": 2, "controlled": "alternate"}
     with envpool.make_gymnasium("ConnectFour-v0", **options) as pool, pytest.raises(ConfigError, match=text):
         envpool.record(pool, "random", tmp_path / "run.npz")
+
+
+def test_seats_begin_anew_in_a_pool_that_was_used() -> None:
+    options = {"controlled": "alternate", "opponents": "random", "seed": 1}
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, **options) as pool:
+        first, second = (envpool.evaluate("random", pool, episodes=5, seeds=3) for _ in range(2))
+    np.testing.assert_array_equal(first.player_returns, second.player_returns)
+    np.testing.assert_array_equal(first.lengths, second.lengths)

@@ -348,6 +348,41 @@ def test_a_reset_with_seeds_also_begins_the_random_opponents_again(task):
         assert (results[0] != results[3]).any()
 
 
+def test_a_reset_with_seeds_also_begins_the_seats_again():
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=3, controlled="alternate", seed=1) as pool:
+        for _ in range(2):
+            pool.reset()
+        assert pool.reset(seed=5)[1]["players"]["id"].tolist() == [0, 1, 0]
+        assert pool.reset()[1]["players"]["id"].tolist() == [1, 0, 1]
+        assert pool.reset([2, 1], seed=[None, 7])[1]["players"]["id"].tolist() == [0, 1]
+
+
+def test_players_that_are_absent_from_the_next_episode_do_not_act():
+    """same_step: their rows are those of the last episode. Opponents are not asked for them, nor are their users."""
+    asked = []
+
+    def policy(obs, info):
+        asked.append(obs.copy())
+        return np.zeros(len(obs), np.int64)
+
+    options = {"num_envs": 3, "places": 5, "episode_length": 4, "autoreset_mode": "same_step", "seed": 0}
+    with plugin.make_task("Crowd-v0", players="rows", controlled=[1, 2, 4], opponents=policy, **options) as pool:
+        obs, info = pool.reset()
+        absent = 0
+        for _ in range(40):
+            acts = obs.any(1)
+            absent += (~acts).sum()
+            owners, players = info["players"]["env_id"][acts], info["players"]["id"][acts]
+            obs, _, _, _, info = pool.step(
+                {
+                    "action": np.zeros(acts.sum(), np.int32),
+                    "env_id": np.arange(3, dtype=np.int32),
+                    "players": {"env_id": owners, "id": players},
+                }
+            )
+        assert absent and all(rows.any(1).all() for rows in asked)
+
+
 def test_calls_for_no_environment_have_empty_results():
     with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, controlled=[0]) as pool:
         pool.reset()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,15 +73,22 @@ class Games:
         self.stage, self.order = np.zeros(num_envs, np.int8), np.zeros(num_envs, np.int64)
         self.is_fresh, self.has_ended = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.bool_)
         self.shown = np.empty((num_envs, places), np.int32)
-        # With "alternate", the player of the user in environment i is i, modulo P, and the next one in each episode.
         self.shown[:] = spec.shown_players
         if spec.controlled == "alternate":
-            self.shown[:, 0] = np.arange(num_envs) % players - 1
+            self.shown[:] = self.first_seats(self._all_ids)
         self.shown_at_send = self.shown.copy()
         self.rows, self.acts = np.zeros((2, num_envs, players), np.bool_)
         self.owed, self.is_unpaid = np.zeros((num_envs, players), np.float32), np.zeros(num_envs, np.bool_)
         self.errors = np.full(num_envs, None, object)
         self.arrays = [np.zeros((num_envs, *a.shape[1:]), a.dtype) for a in empty]
+
+    def first_seats(self, ids: Array) -> Array:
+        """Return what `shown` is before the first episode of environments, with "alternate".
+
+        The player of the user in environment i is i, modulo P, and the next one in each episode.
+        """
+        seats: Array = (ids % self._num_players - 1)[:, None]
+        return seats
 
     def all_owed(self, ids: Any) -> Array:
         """Return the rewards that the next results of environments have in addition, float32 (B, P)."""
@@ -99,8 +106,13 @@ class Games:
         mask[np.arange(len(ids))[:, None], self.shown[ids]] = True
         return mask
 
-    def plan(self, new: Sequence[Array], texts: Mapping[int, str]) -> list[tuple[Any, Any, Any]]:
-        """Return the assignments that merge a batch of the core; `texts` are those of failures by row."""
+    def plan(
+        self, new: Sequence[Array], texts: Mapping[int, str], acting: Callable[[Array], Array]
+    ) -> list[tuple[Any, Any, Any]]:
+        """Return the assignments that merge a batch of the core; `texts` are those of failures by row.
+
+        `acting` returns which players of environments act next, bool (n, P).
+        """
         layout = self._layout
         ids = self.key(new[layout.at["env_id"]])
         fresh = self.is_fresh[ids]
@@ -134,8 +146,8 @@ class Games:
             stage[(turn >= 0) & ~(shown_players == turn[:, None]).any(1)] = ASKS
         else:
             acts = mask & ~new[layout.at["player:terminated"]] & ~new[layout.at["player:truncated"]]
-            if has_next:
-                acts[begun] = mask[begun]  # the players of the next episode, also those whose last one has ended
+            if has_next and begun.any():
+                acts[begun] = acting(new[layout.at["env_id"]][begun])  # the players of the next episode
         if texts or is_any_fresh:
             errors = self.errors[ids].copy()
             errors[fresh] = None

@@ -153,6 +153,9 @@ class OpponentsPool(OpponentActions):
         games = self._games
         ids = self._ids if env_id is None else self._idle_ids(env_id, "env_id")
         changes = [*self._sent(ids), (games.owed, ids, 0), (games.is_unpaid, ids, False)]
+        if self.spec.controlled == "alternate" and seeds is not None:
+            seeded = ids[[seed is not None for seed in seeds]]
+            changes.append((games.shown, seeded, games.first_seats(seeded)))
         if env_id is None and seeds is not None and None not in seeds:
             sampler = Sampler([*(seed for seed in seeds if seed is not None), OPPONENT_SEED])
             changes.append((vars(self), "_opponent_sampler", sampler))
@@ -354,7 +357,9 @@ class OpponentsPool(OpponentActions):
         while True:
             if self._batches:
                 of_result, texts = self._made_style.failures
-                changes = self._games.plan(self._batches[0], texts if of_result is self._batches[0] else {})
+                changes = self._games.plan(
+                    self._batches[0], texts if of_result is self._batches[0] else {}, self._acting
+                )
                 assign(changes, self._batches)
             ready = self._ready(request)
             if len(ready) >= request.need:
