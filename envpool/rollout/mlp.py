@@ -343,7 +343,7 @@ def as_array(name: str, value: Any) -> npt.NDArray[Any]:
         if hasattr(value, "detach"):  # of torch
             value = value.detach().cpu()
         return np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
-    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name} cannot be converted to a NumPy array ({error}): pass float32 weights") from error
 
 

@@ -22,7 +22,7 @@ HEADER = struct.Struct("<8sQQQQ")  # magic, two sums, size, size of the pool's m
 SCENARIO = 408  # bytes of the scenario behind the header
 MASK = 2**64 - 1
 
-#: Words that replace others: floats that are no numbers, huge or tiny, and integers at their limits and near zero.
+#: Words that replace others: NaN, infinities, huge and tiny floats; integers at their limits and near zero.
 FLOATS = [np.nan, np.inf, -np.inf, 3e38, -1e30, 1e-45, -0.0, 1e6, 999999, -999999, 1e4, 0.5, 100]
 INTEGERS = [-(2**31), 2**31 - 1, 2**30, -(2**30), 7 * 10**8 - 1, -7 * 10**8 + 1, -1, 0, 1, 2, 3, 5, 10, 21, 300, 20000]
 WORDS = [struct.pack("<f", np.float32(v)) for v in FLOATS] + [struct.pack("<i", v) for v in INTEGERS]
