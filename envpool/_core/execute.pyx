@@ -76,14 +76,14 @@ cdef inline Outcome outcome_from(const Outcome* out, int64_t i) noexcept nogil:
 cdef inline Outcome outcome_in(Block* b, int64_t row, int64_t started) noexcept nogil:
     """Returns an outcome in the rows of a block from `row` on."""
     cdef Outcome out
-    out.reward = <float*>b.core[REWARD]
-    out.terminated = <uint8_t*>b.core[TERMINATED]
-    out.truncated = <uint8_t*>b.core[TRUNCATED]
-    out.elapsed = <int32_t*>b.core[ELAPSED_STEP]
-    out.discount = <float*>b.core[DISCOUNT]
+    out.reward = <float*>b.core[REWARD] + row
+    out.terminated = <uint8_t*>b.core[TERMINATED] + row
+    out.truncated = <uint8_t*>b.core[TRUNCATED] + row
+    out.elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
+    out.discount = <float*>b.core[DISCOUNT] + row if b.core[DISCOUNT] != NULL else NULL
     out.started = started
     out.players = LAST
-    return outcome_from(&out, row)
+    return out
 
 
 cdef void record_failures(Engine* e, const int32_t* ids, int32_t n, const int32_t* errors,
@@ -404,7 +404,7 @@ cdef void execute_sync(Engine* e, const int32_t* ids, int64_t n, int64_t row, in
 cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, int64_t row,
                            int64_t started) noexcept nogil:
     """Steps envs whose rows are fixed: env ids[i] has the row `row + i` of the block."""
-    cdef Outcome all = outcome_in(b, row, started), out
+    cdef Outcome out
     cdef int64_t start = 0, r
     cdef int32_t k, i
     cdef void** fused = b.fields if e.env_def.run_many != NULL and e.num_players == 0 else NULL
@@ -413,7 +413,7 @@ cdef void execute_in_place(Engine* e, Block* b, const int32_t* ids, int64_t n, i
     while start < n:
         k = <int32_t>min(n - start, ENVPOOL_MAX_BATCH)
         r = row + start
-        out = outcome_from(&all, start)
+        out = outcome_in(b, r, started)
         simulate(e, ids + start, k, &out, fused, r)
         if fused == NULL:
             write_rows(e, ids + start, k, b.fields, r, LAST)

@@ -26,7 +26,7 @@ static inline uint64_t ep_bits_of(const uint8_t *flags, int64_t n) {
 /* Writes the positions of the nonzero flags, of n, to `found` (n) in ascending order, and returns their number. What it
  * leaves in the rest of `found` means nothing: the first positions of a word are written whether or not there are as
  * many, since a branch for each would often be mispredicted. */
-ENVPOOL_SIMD static int32_t ep_find_flags(const uint8_t *flags, int64_t n, int32_t *found) {
+ENVPOOL_SIMD static int32_t ep_find_some_flags(const uint8_t *flags, int64_t n, int32_t *found) {
   const uint64_t last = (uint64_t)1 << 63; /* keeps a word nonzero, so that it has a first bit */
   int32_t k = 0;
   for (int64_t start = 0; start < n; start += 64) {
@@ -40,6 +40,11 @@ ENVPOOL_SIMD static int32_t ep_find_flags(const uint8_t *flags, int64_t n, int32
     k += count;
   }
   return k;
+}
+
+/* Does the same; few flags of which none is set, the most frequent case, cost no call. */
+static inline int32_t ep_find_flags(const uint8_t *flags, int64_t n, int32_t *found) {
+  return n <= 64 && ep_bits_of(flags, n) == 0 ? 0 : ep_find_some_flags(flags, n, found);
 }
 
 #endif
