@@ -10,9 +10,7 @@ from libc.string cimport memset
 from envpool.env cimport ENVPOOL_NO_MEMORY, envpool_env, envpool_frames, envpool_rows
 from envpool.gfootball.episodes cimport create, destroy, seed_many, step_many, steps_left
 from envpool.gfootball.frames cimport draw_pitch
-from envpool.gfootball.library cimport (
-    FOOTBALL_STICKY, check_scenario, default_scenario, football_scenario, last_error,
-)
+from envpool.gfootball.library cimport check_scenario, default_scenario, football_scenario, last_error
 from envpool.gfootball.snapshots cimport with_snapshots
 from envpool.gfootball.structs cimport (
     EXTRACTED, LAYERS, MAX_VARIANTS, RAW, SIMPLE, SIMPLE115, SIMPLE115V2, STACK, Config, Envs, Game, config_of, game_of,
@@ -108,7 +106,7 @@ with_snapshots(&ENV_DEF)
 envpool_with_params(&ENV_DEF)
 
 
-def raw_fields(prefix, rows, sizes):
+def raw_fields(prefix, rows, sizes, num_sticky):
     """Return the fields of write_raw(): upstream's raw observation.
 
     Parameters
@@ -119,6 +117,8 @@ def raw_fields(prefix, rows, sizes):
         ``(-1,)`` with several players, else empty.
     sizes : list of int
         Players of the own team and of the other one.
+    num_sticky : int
+        Sticky actions of the action set.
     """
     def field(name, dtype, shape=(), low=None, high=None):
         return Field(prefix + name, dtype, (*rows, *shape), low, high)
@@ -139,7 +139,7 @@ def raw_fields(prefix, rows, sizes):
         field("score", np.int32, (2,), 0),
         field("steps_left", np.int32, (), 0),
         field("game_mode", np.int32, (), 0, 6),
-        field("sticky_actions", np.uint8, (FOOTBALL_STICKY,), 0, 1),
+        field("sticky_actions", np.uint8, (num_sticky,), 0, 1),
         field("active", np.int32, (), -1, 10),
         field("designated", np.int32, (), -1, 10),
     ]
@@ -167,7 +167,7 @@ cdef void fill_scenario(football_scenario* to, object scenario, object agents, o
         raise ConfigError(f"the engine does not accept the scenario: {last_error().decode()}")
 
 
-def build(config, params, scenarios, agents, actions, duration, is_limited):
+def build(config, params, scenarios, agents, actions, num_sticky, duration, is_limited):
     """Return the capsule of a task.
 
     Parameters
@@ -182,6 +182,8 @@ def build(config, params, scenarios, agents, actions, duration, is_limited):
         Controlled players of the left and the right team.
     actions : list of int
         The engine's actions.
+    num_sticky : int
+        How many of them are sticky.
     duration : int
         Number of the last step of an episode, whose first step has the number 0.
     is_limited : bool
@@ -206,6 +208,7 @@ def build(config, params, scenarios, agents, actions, duration, is_limited):
     c.num_actions = len(actions)
     for k, action in enumerate(actions):
         c.actions[k] = action
+    c.num_sticky = num_sticky
     c.seed = -1 if config.game_engine_random_seed is None else config.game_engine_random_seed
     c.params[0], c.params[1] = config.left_team_difficulty, config.right_team_difficulty
     c.frame_height, c.frame_width = config.render_resolution_y, config.render_resolution_x
@@ -214,11 +217,11 @@ def build(config, params, scenarios, agents, actions, duration, is_limited):
     if c.representation == EXTRACTED:
         fields = [Field("obs", np.uint8, (*rows, c.height, c.width, LAYERS * c.stack), 0, 255)]
     elif c.representation == RAW:
-        fields = raw_fields("obs:", rows, rows_of_raw)
+        fields = raw_fields("obs:", rows, rows_of_raw, num_sticky)
     else:
         fields = [Field("obs", np.float32, (*rows, SIMPLE * c.stack))]
     if c.has_raw_info:
-        fields += raw_fields("info:raw_", rows, rows_of_raw)
+        fields += raw_fields("info:raw_", rows, rows_of_raw, num_sticky)
     fields += [
         Field("info:score", np.int32, (2,)),
         *(

@@ -24,7 +24,13 @@ OVERRIDES = (
 )
 #: Actions of the sets: numbers of the engine, whose order is not that of the sets.
 DEFAULT_ACTIONS = [*range(13), 18, 20, 30, 14, 19, 31]
-ACTION_SETS = {"default": DEFAULT_ACTIONS, "v2": [*DEFAULT_ACTIONS, 32]}
+ACTION_SETS = {
+    "default": DEFAULT_ACTIONS,
+    "v2": [*DEFAULT_ACTIONS, 32],
+    "full": [*DEFAULT_ACTIONS, 32, 13, *range(15, 18), *range(21, 30)],
+}
+#: Actions that stay in force until they are released: directions, sprint, dribble, keeper rush, pressures.
+STICKY = {*range(1, 9), 18, 19, 13, 15, 16}
 INT32_MAX = 2**31 - 1
 
 
@@ -57,7 +63,7 @@ class Gfootball(EnvDefinition):
     left_agents, right_agents : int
         Controlled players of each team, 0 to as many as the scenario lets agents control.
     action_set : str
-        ``"default"`` or ``"v2"``.
+        ``"default"``, ``"v2"`` or ``"full"``.
     channel_dimensions : (int, int)
         Width and height of the minimap.
     raw_info : bool
@@ -118,7 +124,8 @@ class Gfootball(EnvDefinition):
             duration = limit - 1
         native = load_compiled("envpool.gfootball.env")
         actions = ACTION_SETS[config.action_set]
-        return native.build(config, Gfootball.params_of(variants), variants, agents, actions, duration, is_limited)
+        params, num_sticky = Gfootball.params_of(variants), len(STICKY.intersection(actions))
+        return native.build(config, params, variants, agents, actions, num_sticky, duration, is_limited)
 
     @classmethod
     def resolve_params(cls, config: Any) -> Mapping[str, Param]:

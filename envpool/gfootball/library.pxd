@@ -15,7 +15,6 @@ cdef extern from "engine/football.h" nogil:
         FOOTBALL_IDLE
         FOOTBALL_SHORT_PASS
         FOOTBALL_PENALTY
-        FOOTBALL_STICKY
         FOOTBALL_ACTIONS
 
     ctypedef struct football_entry:
@@ -64,7 +63,7 @@ cdef extern from "engine/football.h" nogil:
         int32_t game_mode
         int32_t step
         uint8_t is_in_play
-        uint8_t sticky[2][11][10]
+        uint8_t sticky[2][11][13]
         int32_t controlled[2][11]
         int32_t sizes[2]
         football_player teams[2][11]

@@ -36,6 +36,7 @@ cdef struct Config:
     int32_t team_rows[2]        # rows of the raw arrays of the own team and the other one
     int32_t num_actions
     int32_t actions[33]         # actions of the engine
+    int32_t num_sticky          # sticky actions in raw observations
     int64_t seed                # of all episodes; -1: each draws its own
     double params[NUM_PARAMS]   # difficulties of the left and the right team
     int32_t frame_height

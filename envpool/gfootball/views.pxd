@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
-from envpool.gfootball.library cimport FOOTBALL_LEFT, FOOTBALL_STICKY, football_info, football_player
+from envpool.gfootball.library cimport FOOTBALL_LEFT, football_info, football_player
 from envpool.gfootball.structs cimport (
     LAYERS, SIMPLE, SIMPLE115V2, STACK, Config, Game, View,
 )
@@ -186,7 +186,7 @@ cdef inline void write_raw(const Game* g, const Config* c, bint is_right, int32_
                            void* const* fields, int64_t row) noexcept nogil:
     """Write the arrays of raw_fields() in env.pyx, in their order."""
     cdef const football_info* info = &g.info
-    cdef uint8_t* sticky = <uint8_t*>fields[20] + row * FOOTBALL_STICKY
+    cdef uint8_t* sticky = <uint8_t*>fields[20] + row * c.num_sticky
     cdef int32_t k, action
     for k in range(3):
         (<float*>fields[0])[3 * row + k] = turned(info.ball[k], is_right and k < 2)
@@ -199,7 +199,7 @@ cdef inline void write_raw(const Game* g, const Config* c, bint is_right, int32_
         (<int32_t*>fields[17])[2 * row + k] = info.goals[k ^ is_right]
     (<int32_t*>fields[18])[row] = steps_left
     (<int32_t*>fields[19])[row] = info.game_mode
-    for k in range(FOOTBALL_STICKY):
+    for k in range(c.num_sticky):
         action = turned_direction(FOOTBALL_LEFT + k) - FOOTBALL_LEFT if is_right and k < DIRECTIONS else k
         sticky[k] = info.sticky[is_right][agent][action]
     (<int32_t*>fields[21])[row] = info.controlled[is_right][agent]

@@ -40,6 +40,12 @@ CONTROLLABLE = {
     "academy_run_to_score_with_keeper": (2, 6),
     "academy_single_goal_versus_lazy": (11, 11),
 }
+#: Number of actions, by action set.
+ACTIONS = {"default": 19, "v2": 20, "full": 33}
+#: Records of a case with whole episodes, where they are not 410: at least one of the longest episode and its reset.
+WHOLE = {"1_vs_1_easy": 510, "academy_single_goal_versus_lazy": 3010} | {
+    name: 3010 for name in CONTROLLABLE if name.startswith(("11_", "5_"))
+}
 #: Arrays of a raw observation and their dtypes, in the order in which they are digested.
 RAW = {
     "ball": np.float32,
@@ -85,6 +91,8 @@ class Case:
         Records after the first reset, resets included.
     engine_seed : int or None
         The option ``game_engine_random_seed``.
+    action_set : str
+        The option ``action_set``.
     """
 
     scenario: str
@@ -93,16 +101,18 @@ class Case:
     seed: int
     steps: int
     engine_seed: int | None = None
+    action_set: str = "default"
 
     def __str__(self) -> str:
         name = f"{self.scenario}-{self.left}v{self.right}-{self.seed}-{self.steps}"
+        name += "" if self.action_set == "default" else f"-{self.action_set}"
         return name if self.engine_seed is None else f"{name}-engine{self.engine_seed}"
 
     @property
     def actions(self) -> Any:
         """The actions of all records, int32 (steps, agents); those of resets have no effect."""
         rng = np.random.default_rng([self.seed, self.left, self.right])
-        return rng.integers(0, 19, (self.steps, self.left + self.right), dtype=np.int32)
+        return rng.integers(0, ACTIONS[self.action_set], (self.steps, self.left + self.right), dtype=np.int32)
 
 
 def cases() -> Iterator[Case]:
@@ -113,6 +123,17 @@ def cases() -> Iterator[Case]:
                 yield Case(scenario, *counts, seed, 100)
         yield Case(scenario, 0, 1, 5, 100, engine_seed=77)
         yield Case(scenario, 1, 0, 3, 3010 if scenario == "11_vs_11_stochastic" else 510)
+    for action_set in ("v2", "full"):
+        yield Case("academy_3_vs_1_with_keeper", 3, 1, 4, 300, action_set=action_set)
+        yield Case("5_vs_5", 4, 4, 4, 300, action_set=action_set)
+
+
+def whole_episodes() -> Iterator[Case]:
+    """Yield a case of whole episodes for each scenario, two seeds, and 1, 3 and as many agents as possible a side."""
+    for scenario, (left, right) in CONTROLLABLE.items():
+        for seed in (21, 22):
+            for counts in dict.fromkeys([(1, 1), (min(3, left), min(3, right)), (left, right)]):
+                yield Case(scenario, *counts, seed, WHOLE.get(scenario, 410))
 
 
 class Digests:

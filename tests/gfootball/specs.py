@@ -73,7 +73,7 @@ BAD_OPTIONS = [
     bad({"representation": "pixels"}, "representation must be one of 'extracted', .*, got 'pixels'"),
     bad({"representation": "raw", "stacked": True}, "stacked must be False with representation='raw'"),
     bad({"rewards": "checkpoints"}, "rewards must be one of 'scoring', .*, got 'checkpoints'"),
-    bad({"action_set": "full"}, "action_set must be one of 'default', 'v2', got 'full'"),
+    bad({"action_set": "v1"}, "action_set must be one of 'default', 'v2', 'full', got 'v1'"),
     bad({"left_agents": 5}, "left_agents must be between 0 and 4, .*, got 5"),
     bad({"left_agents": -1}, "left_agents must be between 0 and 4, .*, got -1"),
     bad({"right_agents": 5}, "right_agents must be between 0 and 4, .*, got 5"),

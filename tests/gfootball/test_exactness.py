@@ -17,9 +17,10 @@ import pytest
 
 import envpool
 from envpool.gfootball.scenarios import UPSTREAM
-from tests.gfootball.recording import RAW, REPRESENTATIONS, Case, Digests, cases, recorded
+from tests.gfootball.recording import RAW, REPRESENTATIONS, Case, Digests, cases, recorded, whole_episodes
 
 CASES = {str(case): case for case in cases()}
+WHOLE = {str(case): case for case in whole_episodes()}
 #: The interpreter of upstream's environment.
 PYTHON = os.environ.get("GFOOTBALL_PYTHON", "")
 EXPECTED = recorded()
@@ -37,6 +38,7 @@ def make(case: Case, num_envs: int = 1, **options: Any) -> Any:
         left_agents=case.left,
         right_agents=case.right,
         game_engine_random_seed=case.engine_seed,
+        action_set=case.action_set,
         **({"players": "grid"} if case.left + case.right > 1 else {}),
         **options,
     )
@@ -83,7 +85,7 @@ def play(case: Case, representation: str, steps: int | None = None) -> dict[str,
 
 def differences(name: str, representation: str, steps: int | None = None) -> list[str]:
     """Return where a pool differs from what was recorded."""
-    case = CASES[name]
+    case = (CASES | WHOLE)[name]
     return [
         text
         for which, actual in play(case, representation, steps).items()
@@ -118,6 +120,13 @@ def test_every_game_equals_upstream(name: str) -> None:
     assert not [text for which in ("extracted", vectors) for text in differences(name, which)]
 
 
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_episodes_equal_upstream(name: str) -> None:
+    """The raw observation, of which upstream makes the others, is always compared; the others take turns."""
+    assert not differences(name, REPRESENTATIONS[1 + list(WHOLE).index(name) % 3])
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not PYTHON, reason="GFOOTBALL_PYTHON names no interpreter with gfootball 2.10.2")
 @pytest.mark.parametrize("name", list(CASES)[::9])
@@ -128,4 +137,4 @@ def test_the_records_are_upstreams(name: str) -> None:
 
 
 def test_the_records_have_all_cases() -> None:
-    assert EXPECTED.keys() == CASES.keys()
+    assert EXPECTED.keys() == CASES.keys() | WHOLE.keys()

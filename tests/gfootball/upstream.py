@@ -3,7 +3,8 @@
 gfootball 2.10.2 needs gym 0.25, so this program runs with the interpreter of an environment of its own, in which
 gfootball, gym 0.25.2 and numpy are installed; it needs nothing of envpool:
 
-    python tests/gfootball/upstream.py --write              # records all cases in digests.json
+    python tests/gfootball/upstream.py --write              # records all cases in digests.json, in an hour
+    python tests/gfootball/upstream.py --add                # records the cases that digests.json lacks
     python tests/gfootball/upstream.py --case NAME ...      # prints the digests of some of them as JSON
     python tests/gfootball/upstream.py --time NAME STEPS    # prints steps per second of CPU time, see benchmarks/
 """
@@ -29,7 +30,9 @@ def make(case, **kwargs):
     from gfootball.env import create_environment
 
     random.seed(case.seed)
-    others = {} if case.engine_seed is None else {"game_engine_random_seed": case.engine_seed}
+    others = {"action_set": case.action_set}
+    if case.engine_seed is not None:
+        others["game_engine_random_seed"] = case.engine_seed
     return create_environment(
         env_name=case.scenario,
         number_of_left_players_agent_controls=case.left,
@@ -86,20 +89,22 @@ def main():
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--add", action="store_true")
     parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--time", nargs=2, metavar=("SCENARIO", "STEPS"))
     arguments = parser.parse_args()
     if arguments.time:
         measure(arguments.time[0], int(arguments.time[1]))
         return
-    cases = {str(case): case for case in recording.cases()}
-    names = list(cases) if arguments.write else arguments.case
-    found = {}
-    for name in names:
+    cases = {str(case): case for case in (*recording.cases(), *recording.whole_episodes())}
+    found = recording.recorded() if arguments.add else {}
+    for name in cases if arguments.write or arguments.add else arguments.case:
+        if name in found:
+            continue
         began = time.monotonic()
         found[name] = play(cases[name])
         print(name, round(time.monotonic() - began, 1), file=sys.stderr, flush=True)
-    if arguments.write:
+    if arguments.write or arguments.add:
         text = json.dumps({"gfootball": recording.VERSION, "cases": found}, indent=1)
         recording.PATH.write_text(text + "\n")
     else:

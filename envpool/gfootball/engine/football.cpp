@@ -13,6 +13,7 @@
 #include "files.h"
 #include "game_env.hpp"
 #include "main.hpp"
+#include "onthepitch/player/controller/elizacontroller.hpp"
 #include "scene/scene2d/scene2d.hpp"
 #include "scene/scene3d/scene3d.hpp"
 
@@ -531,7 +532,9 @@ int football_read(football_game* game, football_info* info) {
         const bool is_agent = i < game->scenario.agents[team];
         info->controlled[team][i] = is_agent ? controllers.at(i).controlled_player : -1;
         for (int k = 0; k < FOOTBALL_STICKY; k++) {
-          const int action = k < 8 ? FOOTBALL_LEFT + k : k == 8 ? FOOTBALL_SPRINT : FOOTBALL_DRIBBLE;
+          static const int after_directions[] = {
+              FOOTBALL_SPRINT, FOOTBALL_DRIBBLE, FOOTBALL_KEEPER_RUSH, FOOTBALL_PRESSURE, FOOTBALL_TEAM_PRESSURE};
+          const int action = k < 8 ? FOOTBALL_LEFT + k : after_directions[k - 8];
           info->sticky[team][i][k] = is_agent && game->sticky_action_state(action, team == 0, i);
         }
       }

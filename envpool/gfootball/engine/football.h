@@ -48,7 +48,9 @@ enum {                         // actions of the engine (upstream's e_BackendAct
   FOOTBALL_ACTIONS
 };
 
-enum { FOOTBALL_STICKY = 10 };  // sticky actions: LEFT .. BOTTOM_LEFT (8, in the order above), SPRINT, DRIBBLE
+// Sticky actions: LEFT .. BOTTOM_LEFT (8, in the order above), SPRINT, DRIBBLE, and three that only the action set "full"
+// has: KEEPER_RUSH, PRESSURE, TEAM_PRESSURE.
+enum { FOOTBALL_STICKY = 13 };
 
 typedef struct football_entry {  // a player of a scenario
   float x;                       // start position, as in AddPlayer of upstream's scenario builder
