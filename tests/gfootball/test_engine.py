@@ -26,10 +26,10 @@ FEW = [(-1.0, 0.0, GK), (0.6, 0.0, CM), (0.7, 0.2, CM), (0.7, -0.2, CM)], [(-1.0
 
 #: What upstream_engine.py prints.
 DIGESTS = [
-    ((ELEVEN, ELEVEN, 0.0), 1, "232ec2216cd988e5"),
-    ((ELEVEN, ELEVEN, 0.0), 2, "d47e32f414dcdaa6"),
-    ((*FEW, 0.62), 1, "600944e6b9cbc85b"),
-    ((*FEW, 0.62), 2, "8abed2ad273a6cd6"),
+    ((ELEVEN, ELEVEN, 0.0), 1, "903b1368e8094b04"),
+    ((ELEVEN, ELEVEN, 0.0), 2, "0877160ad7d95b78"),
+    ((*FEW, 0.62), 1, "e447854fc85ceec1"),
+    ((*FEW, 0.62), 2, "1d71c413902561fd"),
 ]
 
 BAD_ARGUMENT, BAD_STATE = -1, -3

@@ -17,7 +17,7 @@ ROLES = [getattr(lib.e_PlayerRole, f"e_PlayerRole_{name}") for name in TITLES.sp
 NAMES = "idle left top_left top top_right right bottom_right bottom bottom_left long_pass high_pass short_pass shot"
 NAMES += " keeper_rush sliding pressure team_pressure switch sprint dribble"
 ACTIONS = [int(getattr(lib.e_BackendAction, name)) for name in NAMES.split()]
-STICKY = [*ACTIONS[1:9], *ACTIONS[18:20]]
+STICKY = [*ACTIONS[1:9], *ACTIONS[18:20], ACTIONS[13], *ACTIONS[15:17]]
 TEAM = 11
 
 GK, CB, LB, RB, DM, CM, LM, RM, AM, CF = range(10)
@@ -44,7 +44,8 @@ def known(game: Any) -> tuple[bytes, bool]:
     data = b"".join(struct.pack("<3f", *(place[i] for i in range(3))) for place in places)
     data += struct.pack("<4i", info.ball_owned_team, info.ball_owned_player, info.left_goals, info.right_goals)
     data += struct.pack("<3iB", int(info.game_mode), info.step, 0, info.is_in_play)
-    data += bytes(game.sticky_action_state(action, True, 0) for action in STICKY) + bytes(2 * TEAM * 10 - 10 + 3)
+    sticky = bytes(game.sticky_action_state(action, True, 0) for action in STICKY)
+    data += sticky + bytes((2 * TEAM - 1) * len(STICKY) + 1)  # nobody else is an agent; a byte that aligns what follows
     data += struct.pack("<22i", info.left_controllers[0].controlled_player, *[-1] * 21)
     data += struct.pack("<2i", len(info.left_team), len(info.right_team))
     for team in (info.left_team, info.right_team):
