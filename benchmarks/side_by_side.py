@@ -2,8 +2,8 @@
 
     python benchmarks/side_by_side.py OLD NEW [--cells TEXT] [--rounds 9] [--seconds 0.5] [--json FILE]
 
-Each checkout is driven by its own process, and every round starts both anew: a process keeps the layout of its memory,
-which alone is worth 3 % of a small pool. The two take turns in slices, one idle while the other works, and change the
+Each checkout is driven by its own process. Every round starts both anew, so that what a process keeps, such as the
+layout of its memory, does not decide. The two take turns in slices, one idle while the other works, and change the
 order from round to round. A ratio is the median over the rounds, once in wall time and once in CPU time. Nothing else
 may run on the machine.
 """

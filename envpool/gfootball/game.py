@@ -29,7 +29,7 @@ ACTION_SETS = {
     "v2": [*DEFAULT_ACTIONS, 32],
     "full": [*DEFAULT_ACTIONS, 32, 13, *range(15, 18), *range(21, 30)],
 }
-#: Actions that stay in force until they are released: directions, sprint, dribble, keeper rush, pressures.
+#: Actions that stay in force until they are released: directions, sprint, dribble, rush and both kinds of pressure.
 STICKY = {*range(1, 9), 18, 19, 13, 15, 16}
 INT32_MAX = 2**31 - 1
 

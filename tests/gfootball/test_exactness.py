@@ -123,8 +123,12 @@ def test_every_game_equals_upstream(name: str) -> None:
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_episodes_equal_upstream(name: str) -> None:
-    """The raw observation, of which upstream makes the others, is always compared; the others take turns."""
-    assert not differences(name, REPRESENTATIONS[1 + list(WHOLE).index(name) % 3])
+    """The raw observation, of which upstream makes the others, is always compared; the others take turns.
+
+    Most scenarios have three cases a seed: in plain turns, a number of agents would always get the same representation.
+    """
+    index = list(WHOLE).index(name)
+    assert not differences(name, REPRESENTATIONS[1 + (index + index // 3) % 3])
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 gfootball 2.10.2 needs gym 0.25, so this program runs with the interpreter of an environment of its own, in which
 gfootball, gym 0.25.2 and numpy are installed; it needs nothing of envpool:
 
-    python tests/gfootball/upstream.py --write              # records all cases in digests.json, in an hour
+    python tests/gfootball/upstream.py --write              # records all cases in digests.json
     python tests/gfootball/upstream.py --add                # records the cases that digests.json lacks
     python tests/gfootball/upstream.py --case NAME ...      # prints the digests of some of them as JSON
     python tests/gfootball/upstream.py --time NAME STEPS    # prints steps per second of CPU time, see benchmarks/
