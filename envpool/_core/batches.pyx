@@ -194,7 +194,8 @@ cdef class Batches:
             errors = self.failures.texts_of(<const char*>batch.block.core[ENV_ID], sizeof(int32_t), n)
             result = template.build_failed(self.first_rows(batch, n), self.entries, errors, n)
         elif n == e.batch_size and self.view is None:
-            result = template.build(batch.arrays, self.entries)
+            result = template.build(batch.arrays, self.entries,
+                                    batch.prototypes if template is self.store.template else None)
         else:
             result = template.build(self.first_rows(batch, n), self.entries)
         PyErr_CheckSignals()        # here: an exception that Python raises as the call returns would lose the batch

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
+from envpool._core.results cimport ResultTemplate
 from envpool._core.structs cimport Block
 
 cdef extern from "envpool/_core/pages.h":
@@ -26,9 +27,10 @@ cdef extern from "Python.h":
     PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
     Py_ssize_t Py_REFCNT(PyObject* o)
 
-cdef inline bint is_held_elsewhere(list items, Py_ssize_t i) noexcept:
-    """Whether anything but the list, for which alone this package recycles the item, references it."""
-    return Py_REFCNT(PyList_GET_ITEM(items, i)) != 1
+cdef inline bint is_held_elsewhere(list items, Py_ssize_t i, Py_ssize_t own=1) noexcept:
+    """Whether an item has more references than the `own` ones: that of the list, for which alone this package recycles
+    the item, and those of what belongs to the list."""
+    return Py_REFCNT(PyList_GET_ITEM(items, i)) != own
 
 cdef class BlockMemory:
     cdef char* base
@@ -44,6 +46,7 @@ cdef struct Column:             # an array of a block; its place is the same in 
     PyObject* descr
     int flags                   # of an array as it was made
     int ndim
+    Py_ssize_t own_references   # to the array, by a batch block that nobody holds
     cnp.npy_intp dims[8]
 
 cdef enum Condition:            # of the arrays of a batch block
@@ -54,9 +57,10 @@ cdef enum Condition:            # of the arrays of a batch block
 cdef class BatchBlock:
     cdef Block* block           # the block behind the arrays
     cdef BlockMemory memory     # contains it
-    cdef list arrays            # one ndarray per column with all rows; nothing else in this package refers to them
+    cdef list arrays            # one ndarray per column with all rows; in this package, only `prototypes` also has them
+    cdef list prototypes        # of results of BlockStore.template, or None
     cdef object after_owner     # keeps Block.after_data alive, or None
-    cdef bint is_held(self)
+    cdef bint is_held(self, const Column* columns)
     cdef Condition look(self, const Column* columns)
     cdef void show(self, Block* block, BlockMemory memory, const Column* columns)
 
@@ -75,6 +79,7 @@ cdef class BlockStore:
     cdef tuple core_columns     # the CoreFields of the blocks
     cdef object source          # its new_memory(size) makes the BlockMemory of a block; None: the ordinary memory
     cdef Column* columns        # one per array
+    cdef ResultTemplate template            # each batch block has prototypes of its results; or None
     cdef int64_t final_from     # SAME_STEP: where the final arrays begin, bytes from the start of the block
     cdef BatchBlock ready       # the block to hand out next; nobody holds its arrays, and its memory is unused
     cdef BlockMemory replaced   # after show(): what the arrays of `ready` showed before; else None
@@ -95,7 +100,9 @@ cdef class BlockStore:
     cdef BatchBlock show(self, Block* block, BlockMemory memory)
     cdef object exchange(self, BatchBlock handed_out, Block** block)
     cdef void forget_shown(self) noexcept
+    cdef int use_prototypes(self, ResultTemplate template) except -1
     cdef BatchBlock new_batch_block(self)
+    cdef BatchBlock new_arrays(self, Block* block, BlockMemory memory)
     cdef void drop_all(self) noexcept
     cdef BlockMemory new_memory(self)
     cdef list new_memories(self, int64_t count, Block** blocks)

@@ -10,8 +10,8 @@ array, so that it outlives the pool as long as an array does.
 
 A holder of an array, or of a slice, a memoryview or a DLPack view of it, raises the reference count of that array,
 directly or through the base of the view. The memory behind a batch block may therefore be written again when the batch
-block alone references its arrays, no array has a weak reference, and every array has its original layout (nobody has
-reshaped it in place or cleared its writeable flag).
+block and its prototypes alone reference its arrays, no array has a weak reference, and every array has its original
+layout (nobody has reshaped it in place or cleared its writeable flag).
 
 Memory is freed when it was not needed for a while: of the batch blocks that nobody holds, the smallest number that
 remained unused at any time during a period of twice as many batches as there are batch blocks is freed, one per batch.
@@ -94,6 +94,9 @@ cdef class BlockMemory:
 
 # ---- arrays ----------------------------------------------------------------------------------------------------------
 
+cdef extern from "Python.h":
+    PyObject** PySequence_Fast_ITEMS(object items)
+
 cdef extern from *:
     """
     #define ep_has_weakref(a) (((PyArrayObject_fields *)(a))->weakreflist != NULL)
@@ -127,26 +130,27 @@ cdef extern from *:
 cdef class BatchBlock:
     """The arrays that show a block."""
 
-    cdef bint is_held(self):
+    cdef bint is_held(self, const Column* columns):
         """Whether anyone but this object can access one of its arrays."""
         cdef Py_ssize_t i
         for i in range(PyList_GET_SIZE(self.arrays)):
-            if is_held_elsewhere(self.arrays, i) or ep_has_weakref(PyList_GET_ITEM(self.arrays, i)):
+            if (is_held_elsewhere(self.arrays, i, columns[i].own_references)
+                    or ep_has_weakref(PyList_GET_ITEM(self.arrays, i))):
                 return True
         return False
 
     cdef Condition look(self, const Column* columns):
         """Returns in which condition the arrays are: is_held() and the comparison with what was made, in one pass."""
         cdef const Column* c
-        cdef PyObject* a
+        cdef PyObject** arrays = PySequence_Fast_ITEMS(self.arrays)
+        cdef const char* block = <char*>self.block
         cdef Py_ssize_t i
         cdef bint is_held = False
         cdef uintptr_t changes = 0
         for i in range(PyList_GET_SIZE(self.arrays)):
             c = &columns[i]
-            a = PyList_GET_ITEM(self.arrays, i)
-            is_held |= is_held_elsewhere(self.arrays, i) | ep_has_weakref(a)
-            changes |= ep_changes(a, <char*>self.block + c.offset, c.flags, c.descr, c.ndim, c.dims)
+            is_held |= (Py_REFCNT(arrays[i]) != c.own_references) | ep_has_weakref(arrays[i])
+            changes |= ep_changes(arrays[i], block + c.offset, c.flags, c.descr, c.ndim, c.dims)
         return HELD if is_held else CHANGED if changes else UNUSED
 
     cdef void show(self, Block* block, BlockMemory memory, const Column* columns):
@@ -287,6 +291,7 @@ cdef class BlockStore:
             c = &self.columns[i]
             c.offset = start if is_final[i] else at
             c.row_bytes = row_bytes[i]
+            c.own_references = 1
             c.ndim = 1 + len(self.shapes[i])
             c.dims[0] = self.capacity
             for d in range(len(self.shapes[i])):
@@ -298,6 +303,15 @@ cdef class BlockStore:
         return 0
 
     # ---- making blocks -----------------------------------------------------------------------------------------------
+
+    cdef int use_prototypes(self, ResultTemplate template) except -1:
+        """Gives batch blocks prototypes of the results of a template. There must be no block yet."""
+        cdef Py_ssize_t i
+        self.template = template
+        for nest in template.prototypes(list(range(len(self.names)))):
+            for i in [k for k in nest.values() if k is not None]:
+                self.columns[i].own_references += 1
+        return 0
 
     cdef void begin_block(self, Block* b, void** pointers) noexcept:
         """Lays out a zeroed Block, whose pointers have room at `pointers`; point() sets them."""
@@ -338,7 +352,14 @@ cdef class BlockStore:
     cdef BatchBlock new_batch_block(self):
         """Makes a block and its arrays; raises MemoryError if it does not fit."""
         cdef BlockMemory memory = self.new_memory()
-        return batch_block_of(<Block*>memory.base, memory, self.columns, self.dtypes)
+        return self.new_arrays(<Block*>memory.base, memory)
+
+    cdef BatchBlock new_arrays(self, Block* block, BlockMemory memory):
+        """Makes the arrays of a block, with prototypes if there is a template."""
+        cdef BatchBlock b = batch_block_of(block, memory, self.columns, self.dtypes)
+        if self.template is not None:
+            b.prototypes = self.template.prototypes(b.arrays)
+        return b
 
     cdef list new_memories(self, int64_t count, Block** blocks):
         """Makes many blocks and returns the memory that contains each. Small blocks share memory."""
@@ -389,7 +410,7 @@ cdef class BlockStore:
         else:
             b.memory.is_handed_out = False
             if condition == CHANGED:
-                b = batch_block_of(b.block, b.memory, self.columns, self.dtypes)
+                b = self.new_arrays(b.block, b.memory)
             b.block.written = 0
             self.reused += 1
             if self.same_step:
@@ -456,7 +477,7 @@ cdef class BlockStore:
         cdef Py_ssize_t k
         for k in range(PyList_GET_SIZE(self.recent) - 1, -1, -1):
             b = <BatchBlock>self.recent[k]
-            if not b.is_held():
+            if not b.is_held(self.columns):
                 del self.recent[k]
                 break
             b = None
@@ -466,7 +487,7 @@ cdef class BlockStore:
     cdef void retire_recent(self):
         """Moves the first of the recent batch blocks to `used` if there are many, or if nobody holds it any more."""
         cdef Py_ssize_t n = PyList_GET_SIZE(self.recent)
-        if n > LOOKED_AT or (n and not (<BatchBlock>self.recent[0]).is_held()):
+        if n > LOOKED_AT or (n and not (<BatchBlock>self.recent[0]).is_held(self.columns)):
             self.used.append(self.recent[0])
             del self.recent[0]
 
@@ -475,7 +496,7 @@ cdef class BlockStore:
         cdef BatchBlock b
         while PyList_GET_SIZE(self.spare):
             b = <BatchBlock>self.spare.pop()
-            if not b.is_held():         # again: a debugger may have found the arrays
+            if not b.is_held(self.columns):         # again: a debugger may have found the arrays
                 return b
             self.used.append(b)
         return None
@@ -490,12 +511,12 @@ cdef class BlockStore:
             if self.cursor >= n:
                 self.cursor = 0
             b = <BatchBlock>self.used[self.cursor]
-            if b.is_held() and n <= MAX_USED:
+            if b.is_held(self.columns) and n <= MAX_USED:
                 self.cursor += 1
                 continue
             self.used[self.cursor] = self.used[n - 1]
             del self.used[n - 1]
-            if not b.is_held():         # else it is left to its holders
+            if not b.is_held(self.columns):         # else it is left to its holders
                 self.spare.append(b)
 
     cdef void shrink(self):

@@ -152,6 +152,8 @@ cdef class Pool:
         self.reset_template = ResultTemplate(reset_nest, names, style.add_errors, style.finish)
         self.step_template = ResultTemplate(step_nest, names, style.add_errors, style.finish)
         self.step_nest = step_nest
+        if view is None:
+            store.use_prototypes(self.step_template)
         self.capsule = capsule
         self.orphan = Orphan(capsule)
         e = engine_new(env_of(capsule), num_envs, batch_size, min(num_threads, num_envs), thread_affinity_offset,

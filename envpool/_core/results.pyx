@@ -2,7 +2,8 @@
 
 A style is written down once, as a nest of tuples, named tuples and dicts whose leaves are array names. Every result is
 a new nest, since clients write into the dicts; the arrays in it are those of the block. Dicts have entries of ended
-episodes and games only if a row of the batch ended one, as in gymnasium.
+episodes and games only if a row of the batch ended one, as in gymnasium. Dicts without such entries may be copied from
+prototypes, which takes half the time of filling them.
 """
 
 import numpy as np
@@ -14,6 +15,7 @@ from libc.stdlib cimport calloc, free
 from envpool._core.statistics cimport EPISODES, GAMES
 
 cdef extern from "Python.h":    # with borrowed references, which Cython need not count
+    object PyDict_Copy(PyObject* nest)
     int PyDict_SetItem(object nest, PyObject* key, PyObject* value) except -1
     object PyTuple_New(Py_ssize_t n)
     void PyTuple_SET_ITEM(object items, Py_ssize_t i, PyObject* item)   # takes over a reference to the item
@@ -113,7 +115,7 @@ cdef class ResultTemplate:
         """Describes a nest by the nodes from `at` on."""
         cdef Node* node = &self.nodes[at]
         cdef int child = at + 1
-        node.size = 1
+        node.size, node.prototype = 1, -1
         if isinstance(nest, str):
             node.kind = LEAF
             node.index = names.index(nest)
@@ -153,6 +155,9 @@ cdef class ResultTemplate:
             needs.add(self.nodes[child].needs)
             child += self.nodes[child].size
         node.children, node.size = <int>len(nest), child - at
+        if keys is not None and needs <= {0}:
+            node.prototype = self.num_prototypes
+            self.num_prototypes += 1
         if len(needs) == 1:     # a nest is left out if each of its arrays is
             node.needs = needs.pop()
         return 0
@@ -175,9 +180,28 @@ cdef class ResultTemplate:
         """
         return self.build_failed(arrays, EPISODES if has_ended else 0, errors, len(arrays[0]))
 
-    cdef object build(self, list arrays, int entries):
-        """Returns the nest with the arrays in place of their names; `entries` is a result of Statistics.record()."""
-        result = fill(self.nodes, PySequence_Fast_ITEMS(arrays), entries)
+    cdef list prototypes(self, list arrays):
+        """Returns dicts that build() copies if it gets the same arrays, with None where it puts something new."""
+        cdef const Node* node
+        cdef const Node* child
+        cdef int i, _i
+        found = [{} for _i in range(self.num_prototypes)]
+        for i in range(self.nodes[0].size):
+            node = &self.nodes[i]
+            if node.kind == DICT and node.prototype >= 0:
+                child = node + 1
+                for _i in range(node.children):
+                    found[node.prototype][<object>child.key] = arrays[child.index] if child.kind == LEAF else None
+                    child += child.size
+        return found
+
+    cdef object build(self, list arrays, int entries, list prototypes=None):
+        """Returns the nest with the arrays in place of their names.
+
+        `entries` is a result of Statistics.record(), `prototypes` one of prototypes() for the same arrays, or None.
+        """
+        result = fill(self.nodes, PySequence_Fast_ITEMS(arrays), entries,
+                      NULL if prototypes is None else PySequence_Fast_ITEMS(prototypes))
         return result if self.finish is None else self.finish(result, arrays)
 
     cdef object build_failed(self, list arrays, int entries, dict errors, int64_t n):
@@ -197,10 +221,11 @@ cdef int count_nodes(nest) except -1:
     return count
 
 
-cdef object fill(const Node* node, PyObject** arrays, int entries):
+cdef object fill(const Node* node, PyObject** arrays, int entries, PyObject** prototypes):
     """Returns the nest of a node."""
     cdef const Node* child = node + 1
     cdef int i, _i
+    cdef bint is_copy
     if node.kind == LEAF:
         return <object>arrays[node.index]
     if node.kind == MADE_OF:
@@ -208,13 +233,15 @@ cdef object fill(const Node* node, PyObject** arrays, int entries):
     if node.kind == ROWS_OF:
         return (<RowsTemplate>node.container).build(arrays, node.index)
     if node.kind == DICT:
-        nest = {}
+        is_copy = prototypes != NULL and node.prototype >= 0
+        nest = PyDict_Copy(prototypes[node.prototype]) if is_copy else {}
         for _i in range(node.children):
             if not child.needs & ~entries:
                 if child.kind == LEAF:
-                    PyDict_SetItem(nest, child.key, arrays[child.index])
+                    if not is_copy:
+                        PyDict_SetItem(nest, child.key, arrays[child.index])
                 else:
-                    part = fill(child, arrays, entries)
+                    part = fill(child, arrays, entries, prototypes)
                     PyDict_SetItem(nest, child.key, <PyObject*>part)
             child += child.size
         return nest
@@ -224,7 +251,7 @@ cdef object fill(const Node* node, PyObject** arrays, int entries):
             Py_INCREF_BORROWED(arrays[child.index])
             PyTuple_SET_ITEM(items, i, arrays[child.index])
         else:
-            part = fill(child, arrays, entries)
+            part = fill(child, arrays, entries, prototypes)
             Py_INCREF(part)
             PyTuple_SET_ITEM(items, i, <PyObject*>part)
         child += child.size

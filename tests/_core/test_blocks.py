@@ -165,13 +165,30 @@ def test_changes_in_place_do_not_reach_later_batches(change, batch_size):
     c.close()
 
 
-def test_dicts_are_new_each_time():
-    c = started(num_envs=3, layout="flat")
-    first = turn(c, 0)[-1]
-    first["mine"] = first["players"]["mine"] = 1
-    second = turn(c, 1)[-1]
-    assert "mine" not in second
-    assert "mine" not in second["players"]
+@pytest.mark.parametrize(("num_envs", "batch_size"), [(3, 0), (6, 3), (60, 2)])
+def test_dicts_are_new_each_time(num_envs, batch_size):
+    c = started(num_envs=num_envs, batch_size=batch_size, layout="flat")
+    keys = turn(c, 0)[-1].keys() | {"players"}
+    for k in range(60):  # long enough for each block to be used again
+        info = turn(c, k)[-1]
+        assert info.keys() == keys
+        assert info["players"].keys() == {"env_id"}
+        assert info["players"]["env_id"] is info["env_id"]
+        info["mine"] = info["players"]["mine"] = 1
+        info["elapsed_step"] = None
+        (info if k % 2 else info["players"]).clear()
+    c.close()
+
+
+@pytest.mark.parametrize("part", [lambda info: info, lambda info: info["players"]])
+def test_a_dict_keeps_its_batch(part):
+    c = started(num_envs=5)
+    held = [part(turn(c, k)[-1]) for k in range(100)]
+    copies = [info["env_id"].copy() for info in held]
+    for k in range(100):
+        turn(c, k)[-1]["env_id"][:] = -1
+    for info, copy in zip(held, copies, strict=True):
+        np.testing.assert_array_equal(info["env_id"], copy)
     c.close()
 
 
