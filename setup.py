@@ -94,12 +94,11 @@ DIRECTIVES = {
 }
 
 # What stands after this line in a generated file is mostly Cython's own code: the start of the module, its types, and
-# helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time, except
-# where it is part of the calls of a pool.
+# helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time; helpers that
+# steps need are in the module UTILITIES.
 SPARED = "/* #### Code section: module_exttypes ### */\n"
 GCC = "#if defined(__GNUC__) && !defined(__clang__)\n{}\n#endif\n"
 LESS = GCC.format('#pragma GCC push_options\n#pragma GCC optimize "Os"')
-CALLED_IN_STEPS = ("envpool._core.", UTILITIES)
 AGAIN = GCC.format("#pragma GCC pop_options")  # the compiler instantiates C++ templates at the end of a file
 
 # The static library in the numpy wheel has the distributions other than uniform floats and integers.
@@ -229,7 +228,7 @@ class BuildExt(build_ext):
                 needs.configure(ext, Build(profile, folder, (*COMMON, *PROFILES[profile]["compile"]), guided, portable))
                 ext.depends += ext.extra_objects  # a library that was made anew is linked anew
             level = [flag for flag in ext.extra_compile_args if flag.startswith("-O")][-1]
-            if level == "-O3" and not ext.name.startswith(CALLED_IN_STEPS):
+            if level == "-O3" and ext.name != UTILITIES:
                 spare(Path(ext.sources[0]))
             super().build_extension(ext)
         except Unavailable as reason:

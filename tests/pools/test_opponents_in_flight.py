@@ -232,7 +232,7 @@ def test_ctrl_c_loses_nothing(task, mode):
                 for one, other in zip(got[i], wanted[i], strict=True):
                     np.testing.assert_array_equal(one, other)
             obs, *_, info = expected
-        assert num_interrupted > 15  # the places of a step: over 40 with Python 3.11, 20 and 33 with 3.13
+        assert num_interrupted > 5  # the places of a step: over 40 with Python 3.11, 13 with 3.13
 
 
 def test_ctrl_c_in_a_reset_loses_nothing():
