@@ -94,8 +94,8 @@ DIRECTIVES = {
 }
 
 # What stands after this line in a generated file is mostly Cython's own code: the start of the module, its types, and
-# helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time; helpers that
-# steps need are in the module UTILITIES.
+# helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time. What
+# steps need of it is in the module UTILITIES.
 SPARED = "/* #### Code section: module_exttypes ### */\n"
 GCC = "#if defined(__GNUC__) && !defined(__clang__)\n{}\n#endif\n"
 LESS = GCC.format('#pragma GCC push_options\n#pragma GCC optimize "Os"')
