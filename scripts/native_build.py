@@ -143,8 +143,11 @@ def fetch_sdist(requirement: str, sha256: str, *pip_options: str, python_path: P
             archives = target.with_name(target.name + ".archive")
             command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps"]
             command += ["--no-binary", ":all:", "--require-hashes", "-d", str(archives), "-r", str(wanted)]
-            paths = {"PYTHONPATH": str(python_path.absolute())} if python_path else {}
-            run([*command, *pip_options], **paths)
+            env = {}
+            if python_path:  # before a path that is set: that of a cross build has the settings of the target's Python
+                before = filter(None, [os.environ.get("PYTHONPATH")])
+                env["PYTHONPATH"] = os.pathsep.join([str(python_path.absolute()), *before])
+            run([*command, *pip_options], **env)
             (archive,) = archives.iterdir()
             with tarfile.open(archive) as tar:
                 # Python 3.11.4 and later have extraction filters.
