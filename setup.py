@@ -38,7 +38,7 @@ from native_build import Build, Unavailable, is_for_another_processor, numpy_hea
 # processor, so no -march is set.
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-builtin-pow", "-fwrapv"]
 COMMON = ["-pipe", "-fvisibility=hidden", "-pthread", *EXACT]
-# In the profiles of developers: looking for warnings takes a twelfth of the time of a compilation.
+# In the debug profile only: looking for them takes time, and who installs the package cannot act on them.
 WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter"]
 # Without symbols, and without padding between segments: a tenth of the size of an installation.
 SMALL = ["-Wl,-s", "-Wl,-z,noseparate-code"] if sys.platform == "linux" else []

@@ -3,7 +3,7 @@
 A style is written down once, as a nest of tuples, named tuples and dicts whose leaves are array names. Every result is
 a new nest, since clients write into the dicts; the arrays in it are those of the block. Dicts have entries of ended
 episodes and games only if a row of the batch ended one, as in gymnasium. Dicts without such entries may be copied from
-prototypes, which takes two thirds of the time of filling them.
+prototypes, which is faster than filling them.
 """
 
 import numpy as np
