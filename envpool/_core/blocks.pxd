@@ -27,10 +27,9 @@ cdef extern from "Python.h":
     PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
     Py_ssize_t Py_REFCNT(PyObject* o)
 
-cdef inline bint is_held_elsewhere(list items, Py_ssize_t i, Py_ssize_t own=1) noexcept:
-    """Whether an item has more references than the `own` ones: that of the list, for which alone this package recycles
-    the item, and those of what belongs to the list."""
-    return Py_REFCNT(PyList_GET_ITEM(items, i)) != own
+cdef inline bint is_held_elsewhere(list items, Py_ssize_t i) noexcept:
+    """Whether anything but the list, for which alone this package recycles the item, references it."""
+    return Py_REFCNT(PyList_GET_ITEM(items, i)) != 1
 
 cdef class BlockMemory:
     cdef char* base

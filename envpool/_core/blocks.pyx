@@ -127,15 +127,20 @@ cdef extern from *:
     void ep_point_at(PyObject* array, void* data, PyObject* base)
 
 
+cdef inline bint is_held_now(PyObject* array, const Column* column) noexcept:
+    """Whether anyone but its batch block can access an array."""
+    return (Py_REFCNT(array) != column.own_references) | ep_has_weakref(array)
+
+
 cdef class BatchBlock:
     """The arrays that show a block."""
 
     cdef bint is_held(self, const Column* columns):
         """Whether anyone but this object can access one of its arrays."""
+        cdef PyObject** arrays = PySequence_Fast_ITEMS(self.arrays)
         cdef Py_ssize_t i
         for i in range(PyList_GET_SIZE(self.arrays)):
-            if (is_held_elsewhere(self.arrays, i, columns[i].own_references)
-                    or ep_has_weakref(PyList_GET_ITEM(self.arrays, i))):
+            if is_held_now(arrays[i], &columns[i]):
                 return True
         return False
 
@@ -149,7 +154,7 @@ cdef class BatchBlock:
         cdef uintptr_t changes = 0
         for i in range(PyList_GET_SIZE(self.arrays)):
             c = &columns[i]
-            is_held |= (Py_REFCNT(arrays[i]) != c.own_references) | ep_has_weakref(arrays[i])
+            is_held |= is_held_now(arrays[i], c)
             changes |= ep_changes(arrays[i], block + c.offset, c.flags, c.descr, c.ndim, c.dims)
         return HELD if is_held else CHANGED if changes else UNUSED
 
