@@ -1,11 +1,16 @@
 """Settings of all tests."""
 
 import gc
+import itertools
 import os
+import random
 import signal
+import sys
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
+from gymnasium.utils import seeding
 
 from tests import selection
 
@@ -32,6 +37,17 @@ def pytest_configure(config):
 def pytest_collection_finish():
     """Spare the collections that tests ask for the objects of the collected tests, which take a quarter of a second."""
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def repeated_draws(monkeypatch):
+    """Give what a test draws without a seed the same values in each run, so that a test that failed fails again."""
+    np_random, seeds = seeding.np_random, itertools.count(2**20)
+    monkeypatch.setattr(seeding, "np_random", lambda seed=None: np_random(next(seeds) if seed is None else seed))
+    random.seed(0)
+    np.random.seed(0)
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(0)
 
 
 @pytest.fixture
