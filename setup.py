@@ -38,6 +38,8 @@ from native_build import Build, Unavailable, is_for_another_processor, numpy_hea
 # processor, so no -march is set.
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-builtin-pow", "-fwrapv"]
 COMMON = ["-pipe", "-fvisibility=hidden", "-pthread", *EXACT]
+# A function begins a cache line: otherwise a change of what stands before it makes steps up to 3% faster or slower.
+ALIGNED = ["-falign-functions=64"]
 # In the debug profile only: looking for them takes time, and who installs the package cannot act on them.
 WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter"]
 # Without symbols, and without padding between segments: a tenth of the size of an installation.
@@ -124,7 +126,7 @@ def extension(source: Path) -> Extension:
         [str(source)],
         include_dirs=["include", ".", str(source.parent), numpy_headers()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *macros],
-        extra_compile_args=COMMON + PROFILES[profile]["compile"] + optimization(source),
+        extra_compile_args=COMMON + ALIGNED + PROFILES[profile]["compile"] + optimization(source),
         extra_link_args=["-pthread", *linking],
         library_dirs=[*library_folders, str(random_lib)],
         libraries=["npyrandom", "m"],

@@ -11,6 +11,9 @@ from libc.stdlib cimport llabs
 from envpool._core.atomic cimport ep_load_rlx32, ep_load_rlx64, ep_now, ep_store_rlx64
 from envpool._core.structs cimport Engine, Queue
 
+cdef extern from *:
+    int clz "__builtin_clzll"(unsigned long long word) nogil
+
 # ---- constants -------------------------------------------------------------------------------------------------------
 
 cdef enum:      # queues and claims
@@ -19,7 +22,7 @@ cdef enum:      # queues and claims
     MAX_DOUBLINGS = 4       # of a claim, for threads that keep meeting each other
     MIN_CLAIM = 2000        # work per claim: enough to hide the cost of claiming,
     MAX_CLAIM = 32000       # and little enough to balance threads and to notice Ctrl-C
-    MEASURED = 1000         # chunks that cost less are measured one time in sixteen: two clock reads would show
+    MEASURED = 1000         # one in 16 of the chunks that cost less is measured: two clock reads would show
     TRIVIAL = 500           # cost of a step below which resets are quick, too: parting a chunk does not pay
 
 cdef enum:      # what a step costs
@@ -70,6 +73,11 @@ cdef inline int64_t low_quantile(int64_t old, int64_t sample) noexcept nogil:
     return old + ((min(sample - old, old + 8) + 7) >> 3)
 
 
+cdef inline bint is_sampled(int64_t first, int64_t n) noexcept nogil:
+    """Whether a chunk of n envs from ring position `first` on is a sample, as one in 16 is, whatever its size."""
+    return (first >> (63 - clz(n)) & 15) == 0
+
+
 cdef inline void note_cost(Engine* e, int64_t sample) noexcept nogil:
     """Updates the low quantile with the cost per env of a chunk."""
     cdef int64_t old = ep_load_rlx64(&e.ns_per_env), cost = low_quantile(old, sample)
@@ -84,9 +92,9 @@ cdef inline void note_mean(Engine* e, int64_t first, int64_t n, int64_t sample) 
         ep_store_rlx64(&e.scaled_mean, sample << MEAN_SHIFT)
         return
     if sample <= 2 * mean and n < 16:
-        if first & 15 and (first & 15) + n <= 16:
+        if not is_sampled(first, n):
             return
-        n = 16                  # a small chunk is weighted for the unsampled ones
+        n *= 16                 # a small chunk is weighted for those that are no samples
     elif sample > RARE * mean:
         n *= 4                  # outlier: weight x4
     if llabs(sample - mean) > mean >> 3:
@@ -164,7 +172,7 @@ cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t c
 
 cdef inline bint is_measured(int64_t first, int64_t n, int64_t cost) noexcept nogil:
     """Whether the cost of a chunk of n envs from ring position `first` on is measured."""
-    return cost == 0 or n * cost > MEASURED or (first & 15) == 0
+    return cost == 0 or n * cost > MEASURED or is_sampled(first, n)
 
 
 cdef inline bint consumer_helps(Engine* e, int64_t cost, bint is_partial) noexcept nogil:
