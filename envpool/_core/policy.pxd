@@ -170,9 +170,11 @@ cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t c
     return min(share, available)
 
 
-cdef inline bint is_measured(int64_t first, int64_t n, int64_t cost) noexcept nogil:
-    """Whether the cost of a chunk of n envs from ring position `first` on is measured."""
-    return cost == 0 or n * cost > MEASURED or is_sampled(first, n)
+cdef inline int32_t measured_chunks(int64_t first, int64_t n, int64_t cost) noexcept nogil:
+    """Returns for how many chunks that of n envs from ring position `first` on is measured, or 0 if it is not."""
+    if cost == 0 or n * cost > MEASURED:
+        return 1
+    return 16 if is_sampled(first, n) else 0
 
 
 cdef inline bint consumer_helps(Engine* e, int64_t cost, bint is_partial) noexcept nogil:

@@ -23,7 +23,7 @@ from envpool._core.engine cimport leave_engine
 from envpool._core.execute cimport execute_async, execute_partial, execute_sync
 from envpool._core.policy cimport (
     CONSUMER_SPIN, LONG_IDLE, MAX_COPIED, MAX_DOUBLINGS, MIN_SHARE, QUICK, claim_size, consumer_helps, consumer_spin,
-    expected_cost, interval, is_measured, moving_mean, note_cost, note_mean, note_wake_up, worker_spin,
+    expected_cost, interval, measured_chunks, moving_mean, note_cost, note_mean, note_wake_up, worker_spin,
 )
 from envpool._core.statistics cimport note_claim, note_step_time, set_probe
 from envpool._core.structs cimport Engine, NEVER, Queue, Worker
@@ -87,9 +87,9 @@ cdef bint run_from(Engine* e, Queue* q, Worker* watched) noexcept nogil:
     cdef int64_t first, available, n, i, cost, start = 0, partial_from, row = 0
     cdef int32_t on_stack[MAX_COPIED]
     cdef int32_t* copied = on_stack
-    cdef int32_t collisions = 0, _i
+    cdef int32_t collisions = 0, measured, _i
     cdef const int32_t* ids
-    cdef bint measure, is_typical
+    cdef bint is_typical
     if watched != NULL:
         copied = watched.copied
     while True:
@@ -123,9 +123,9 @@ cdef bint run_from(Engine* e, Queue* q, Worker* watched) noexcept nogil:
         collisions = min(collisions + 1, MAX_DOUBLINGS)
     if e.tally != NULL and first <= ep_load_rlx64(&q.probe) < first + n:
         note_claim(e.tally, q)
-    measure = is_measured(first, n, cost)
+    measured = measured_chunks(first, n, cost)
     is_typical = ep_load_rlx32(&e.seeds_pending) == 0
-    if measure or watched != NULL:
+    if measured or watched != NULL:
         start = ep_now()
     if watched != NULL:
         note_start(watched, ids, n, start)
@@ -137,11 +137,11 @@ cdef bint run_from(Engine* e, Queue* q, Worker* watched) noexcept nogil:
         execute_async(e, ids, <int32_t>n, start, watched)
     if watched != NULL:
         note_end(watched)
-    if measure:
+    if measured:
         cost = (ep_now() - start) // n
         note_cost(e, cost)
         if e.tally != NULL:
-            note_step_time(e.tally, n, cost)
+            note_step_time(e.tally, measured * n, cost)
         if is_typical:
             note_mean(e, first, n, cost)
     return True

@@ -45,7 +45,7 @@ class PoolStats:
     step_times : tuple of int, or None
         Entry k is the number of steps that took between ``2**k`` and ``2**(k + 1)`` ns, for all environments together.
         Environments that a thread steps in one call share the time of the call equally. If such calls take less than a
-        microsecond, only some of them are measured.
+        microsecond, about one in 16 of them is measured, and counts for all 16.
     """
 
     steps: int

@@ -244,6 +244,16 @@ def test_dm(mode):
 # ---- what stats() returns --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("num_envs", [1, 3, 8, 16, 24])
+def test_step_times_count_all_steps(num_envs):
+    """Of cheap steps, samples are measured; each counts for the steps for which it stands."""
+    with envpool.make_gymnasium("CartPole-v1", num_envs=num_envs, num_threads=1, episode_statistics=True) as pool:
+        pool.reset()
+        for _ in range(2000):
+            pool.step(np.ones(num_envs, int))
+        assert 0.5 < sum(pool.stats().step_times) / (2000 * num_envs) < 2
+
+
 def test_totals():
     with envpool.make_gymnasium("CartPole-v1", num_envs=6, num_threads=2, episode_statistics=True) as pool:
         assert pool.stats() == envpool.pools.statistics.PoolStats(
