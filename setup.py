@@ -98,11 +98,12 @@ DIRECTIVES = {
 }
 
 # What stands after this line in a generated file is mostly Cython's own code: the start of the module, its types, and
-# helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time. What
-# steps need of it is in the module UTILITIES.
+# helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time, without
+# the passes that take longest and hardly make it smaller. What steps need of it is in the module UTILITIES.
 SPARED = "/* #### Code section: module_exttypes ### */\n"
 GCC = "#if defined(__GNUC__) && !defined(__clang__)\n{}\n#endif\n"
-LESS = GCC.format('#pragma GCC push_options\n#pragma GCC optimize "Os"')
+FEWER = ", ".join(f'"no-{name}"' for name in ("expensive-optimizations", "gcse", "tree-pre", "tree-vrp"))
+LESS = GCC.format(f'#pragma GCC push_options\n#pragma GCC optimize ("Os", {FEWER})')
 AGAIN = GCC.format("#pragma GCC pop_options")  # the compiler instantiates C++ templates at the end of a file
 
 # The static library in the numpy wheel has the distributions other than uniform floats and integers.
