@@ -30,6 +30,7 @@ from envpool.python_envs.access import get_attribute, set_attribute
 from envpool.python_envs.adapters import arguments, needed
 from envpool.python_envs.faults import restart_seed
 from envpool.python_envs.infos import check_info, kept_copy
+from envpool.python_envs.returned import RESET, STEP, part_of, values_of
 from envpool.python_envs.space_checks import check_observation
 
 cdef extern from "numpy/arrayobject.h":
@@ -162,7 +163,9 @@ cdef class Envs(EnvsBase):
             out = env.reset(seed=seed)
         if seed is not None:
             self.last_seeds[id], self.seeds[id] = seed, None
-        obs, info = out
+        if type(out) is not tuple or len(<tuple>out) != 2:
+            out = values_of("reset", out, RESET)
+        obs, info = <tuple>out
         self.keep(id, obs, info)
         if self.num_players:
             self.report_players(b, id, env)
@@ -176,7 +179,10 @@ cdef class Envs(EnvsBase):
         cdef int64_t at = <int64_t>id * self.num_players
         cdef int32_t p
         env = self.envs[id]
-        obs, reward, terminated, truncated, info = env.step(self.action(b, id))
+        out = env.step(self.action(b, id))
+        if type(out) is not tuple or len(<tuple>out) != 5:
+            out = values_of("step", out, STEP)
+        obs, reward, terminated, truncated, info = <tuple>out
         if self.num_players:
             self.report_players(b, id, env)
             for p in range(self.num_players):
@@ -184,8 +190,8 @@ cdef class Envs(EnvsBase):
                     b.player_reward[at + p] = as_float("reward", reward[p])
         else:
             b.reward[i] = as_float("reward", reward)
-        b.terminated[i] = 1 if terminated else 0
-        b.truncated[i] = 1 if truncated else 0
+        b.terminated[i] = as_flag("terminated", terminated)
+        b.truncated[i] = as_flag("truncated", truncated)
         if self.has_discounts and b.discount != NULL:
             b.discount[i] = as_float("discount", env.discount)
         self.keep(id, obs, info)
@@ -227,16 +233,11 @@ cdef class Envs(EnvsBase):
             self.keep_field(id, 0, obs)
         else:
             for k in range(len(self.fields)):
-                value = obs
-                for key in self.fields[k][2]:
-                    value = value[key]
-                self.keep_field(id, k, value)
+                self.keep_field(id, k, part(obs, self.fields[k][2]))
         if self.objects:
             carried = []
             for leaf, dtype in self.objects:
-                value = obs
-                for key in leaf.path:
-                    value = value[key]
+                value = part(obs, leaf.path)
                 carried.append(value if dtype is None else as_array(value, dtype, leaf.space.shape, leaf.path))
             self.carried[id] = carried
         if self.observation_space is not None:
@@ -372,12 +373,36 @@ cdef float as_float(str name, object value) except? -1:
         wide = value
     else:
         try:
-            wide = fitted(value, FLOAT64).item()
+            array = fitted(value, FLOAT64)
         except CastError as error:
             raise TypeError(f"the {name} must be a real number, got {error}") from None
+        if array.size != 1:
+            raise TypeError(f"the {name} must be a real number, got an array of shape {np.shape(array)}")
+        wide = array.item()
     if isinf(<float>wide) and not isinf(wide):
         raise ValueError(f"the {name} is {shown(value)}, which float32 cannot hold: scale it")
     return <float>wide
+
+
+cdef int as_flag(str name, object value) except -1:
+    """Returns whether an episode has ended, or raises TypeError for what is neither true nor false."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+    try:
+        return 1 if value else 0
+    except Exception as error:      # such as an array of several elements
+        raise TypeError(f"{name} must be True or False, got {shown(value)}") from error
+
+
+cdef object part(object obs, tuple path):
+    """Returns the part of an observation to which keys and positions lead."""
+    value = obs
+    try:
+        for key in path:
+            value = value[key]
+        return value
+    except Exception:
+        return part_of(obs, path)       # says what is wrong
 
 
 cdef int end_copy(int64_t generation) except -1:

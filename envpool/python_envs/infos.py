@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,7 @@ def add_infos(
     ids: Sequence[int],
     drop: Callable[[int], None],
     batched: Callable[[Sequence[int]], dict[str, Any]] | None = None,
+    reserved: Container[str] = (),
 ) -> None:
     """Add the infos of some rows to the info of a batch, whose own keys stay.
 
@@ -107,6 +108,8 @@ def add_infos(
         exception.
     batched : callable, optional
         ``batched(rows)`` returns the entries for the infos of some rows; by default `batch_infos`.
+    reserved : container of str
+        Keys that are left out: those of entries that the pool has in other batches.
     """
 
     def together(rows: Sequence[int]) -> dict[str, Any]:
@@ -114,27 +117,31 @@ def add_infos(
 
     make = batched or together
     chosen = [row for row in rows if infos[row] is not None]
-    if not chosen or add_together(info, make, chosen) is None:
+    if not chosen or add_together(info, make, chosen, reserved) is None:
         return
     kept = []
     for row in chosen:
-        problem = add_together({}, make, [row])
+        problem = add_together({}, make, [row], reserved)
         if problem is None:
             kept.append(row)
         else:
             drop_with_warning([int(ids[row])], drop, problem)
-    problem = add_together(info, make, kept)
+    problem = add_together(info, make, kept, reserved)
     if problem is not None:  # each is possible, but not all of them together
         drop_with_warning([int(ids[row]) for row in kept], drop, problem)
 
 
 def add_together(
-    info: dict[str, Any], batched: Callable[[Sequence[int]], dict[str, Any]], rows: Sequence[int]
+    info: dict[str, Any],
+    batched: Callable[[Sequence[int]], dict[str, Any]],
+    rows: Sequence[int],
+    reserved: Container[str],
 ) -> str | None:
     """Add the infos of rows to the info of a batch, or return why that is impossible; see `add_infos`."""
     try:
         for key, value in batched(rows).items():
-            info.setdefault(key, value)
+            if key not in reserved:
+                info.setdefault(key, value)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # of a method of a key or a value

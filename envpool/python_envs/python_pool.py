@@ -58,6 +58,7 @@ class PythonStyle:
         self._names = list(names)
         self._ids = self._names.index("env_id")
         self._has_objects = bool(self.obs_layout.objects)
+        self._reserved = own_keys(self.spec)
         self._ended = self._names.index("final:mask") if self.is_same_step else -1
         if self._has_objects and self.spec.config.finished_episodes:
             raise ConfigError(
@@ -102,7 +103,7 @@ class PythonStyle:
             self.envs.drop_info(env_id, of_final)
 
         batched = partial(self._of_players, infos, arrays, of_final) if self.spec.num_players else None
-        add_infos(info, infos, rows, arrays[self._ids], drop, batched)
+        add_infos(info, infos, rows, arrays[self._ids], drop, batched, self._reserved)
 
     def seats(self, of_final: bool) -> Any:
         """Return the players of which results have places, (B, places) or (1, places); None for all players.
@@ -148,6 +149,13 @@ class PythonStyle:
             return batch_of_objects(leaf, [None if c is None else c[position[leaf.name]] for c in carried])
 
         return self.obs_layout.nest(batch)
+
+
+def own_keys(spec: Any) -> frozenset[str]:
+    """Return the keys of info that the pool has in some batches, in which no entry of an environment may stand."""
+    some = [*spec.entries, *(["error"] if spec.config.on_error == "restart" else [])]
+    whole = ["finished"] if spec.config.finished_episodes else []
+    return frozenset([*some, *(f"_{key}" for key in some), *whole])
 
 
 def mapped(nest: dict[str, Any], function: Callable[[Any], Any]) -> dict[str, Any]:

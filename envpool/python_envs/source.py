@@ -232,7 +232,9 @@ class EnvSource:
             return
         try:
             env.close()
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # such as SystemExit, which nobody could catch in compiled code
             warnings.warn(f"close() of {self.name} raised {shown(error)}", RuntimeWarning, stacklevel=2)
 
     def close_envs(self, envs: Sequence[Any]) -> None:

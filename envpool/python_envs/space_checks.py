@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from envpool._support.text import shown
+from envpool.python_envs.returned import name
 
 
 def check_observation(space: Any, value: Any, path: tuple[Any, ...] = ()) -> None:
@@ -58,8 +59,3 @@ def check_box(space: Any, array: np.ndarray[Any, Any], path: tuple[Any, ...]) ->
 
 
 WAY_OUT = "correct the environment or its observation_space"
-
-
-def name(path: tuple[Any, ...]) -> str:
-    """Return what the part of an observation is called in a text."""
-    return "the observation" + "".join(f"[{key!r}]" for key in path)
