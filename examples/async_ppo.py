@@ -203,7 +203,7 @@ def learn(args, learner, progress):
         before = learner.step
         learner.learn(learner.collect())
         progress.update(learner.step - before, f"mean return {learner.returns.mean:.1f}")
-        if args.target is not None and learner.returns.mean >= args.target:
+        if args.target is not None and learner.returns.has_reached(args.target):
             break
 
 

@@ -200,7 +200,7 @@ def learn(args, learner, progress):
         while learner.step < first + args.steps_per_phase:
             learner.collect()
         progress.update(learner.step - first, f"mean return {learner.curve.mean:.1f}")
-        if args.target is not None and learner.curve.mean >= args.target:
+        if args.target is not None and learner.curve.has_reached(args.target):
             break
         if learner.step >= args.learning_starts and len(learner.buffer):
             for _ in range(args.updates_per_phase):

@@ -258,14 +258,19 @@ def train(args):
             values = np.append(values, returned[row, column])
             ends = np.append(ends, step + (row + 1) * args.num_envs)
             progress.update(per_call, f"mean return {mean_of(values):.1f}")
-            if args.target is not None and mean_of(values) >= args.target:
+            if args.target is not None and has_reached(values, args.target):
                 break
     return values, ends
 
 
 def mean_of(values):
-    """Return the mean return of the last 100 episodes; NaN before there are 100."""
-    return float(np.mean(values[-100:])) if len(values) >= 100 else float("nan")
+    """Return the mean return of the last 100 episodes, or of all if there are fewer; NaN before the first."""
+    return float(np.mean(values[-100:])) if len(values) else float("nan")
+
+
+def has_reached(values, target):
+    """Return whether 100 episodes have ended, and the last 100 have at least this mean return."""
+    return len(values) >= 100 and mean_of(values) >= target
 
 
 def main(argv=None):
@@ -278,10 +283,10 @@ def main(argv=None):
         title = f"PPO under jax.jit on {args.task}, seed {args.seed}"
         plot(args.plot, title, ends, values, args.target)
     print(
-        f"{args.task}: mean return {mean_of(values):.1f} over the last 100 of {len(values)} episodes, "
-        f"{ends[-1] if len(ends) else 0} steps, seed {args.seed}, {seconds:.1f} s with compiling"
+        f"{args.task}: mean return {mean_of(values):.1f} over the last {min(len(values), 100)} of {len(values)} "
+        f"episodes, {ends[-1] if len(ends) else 0} steps, seed {args.seed}, {seconds:.1f} s with compiling"
     )
-    if args.target is not None and not mean_of(values) >= args.target:
+    if args.target is not None and not has_reached(values, args.target):
         raise SystemExit(f"the target {args.target:g} was not reached in {args.total_timesteps} steps")
 
 

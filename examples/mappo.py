@@ -166,7 +166,7 @@ def train(args):
                 returns.add(info, step + (t + 1) * args.num_envs)
             update(args, agents, optimizer, rollout.finish(), sampler)
             progress.update(per_update, f"mean return {returns.mean:.1f}")
-            if args.target is not None and returns.mean >= args.target:
+            if args.target is not None and returns.has_reached(args.target):
                 break
         agents.learn_scale(pool.normalization)
     return agents, returns
@@ -245,12 +245,12 @@ def main(argv=None):
         agents, returns = train(replace(args, seed=seed))
         runs.append((returns.steps, returns.values))
         print(
-            f"{args.task}: {MEASURE.mean} {returns.mean:.1f} over the last 100 of {len(returns.values)} episodes, "
-            f"seed {seed}, {time.perf_counter() - start:.1f} s"
+            f"{args.task}: {MEASURE.mean} {returns.mean:.1f} over the last {min(len(returns.values), 100)} of "
+            f"{len(returns.values)} episodes, seed {seed}, {time.perf_counter() - start:.1f} s"
         )
         if args.episodes:
             evaluate(args, agents)
-        if args.target is not None and not returns.mean >= args.target:
+        if args.target is not None and not returns.has_reached(args.target):
             missed.append(seed)
     if args.save:
         save(args.save, agents, args)

@@ -430,7 +430,7 @@ def learn(args, env, agent, returns, progress, scalars):
         scalars.add(following, {"return of 100 episodes": returns.mean, **losses})
         if args.checkpoint and following // per_update % args.checkpoint_every == 0:
             checkpoint.save(args, env, agent, optimizer, changing, step=following, obs=obs, sampler=data.sampler)
-        if args.target is not None and returns.mean >= args.target:
+        if args.target is not None and returns.has_reached(args.target):
             break
 
 

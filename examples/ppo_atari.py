@@ -207,7 +207,7 @@ def learn(args, learner, progress):
     for update in range(updates):
         learner.update(update / updates)
         progress.update(per_update, f"mean return {learner.games.mean:.1f}")
-        if args.target is not None and learner.games.mean >= args.target:
+        if args.target is not None and learner.games.has_reached(args.target):
             break
 
 

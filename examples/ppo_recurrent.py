@@ -197,7 +197,7 @@ def learn(args, learner, progress):
     for step in range(0, args.total_timesteps, per_update):
         learner.update(step)
         progress.update(per_update, f"mean return {learner.returns.mean:.1f}")
-        if args.target is not None and learner.returns.mean >= args.target:
+        if args.target is not None and learner.returns.has_reached(args.target):
             break
 
 

@@ -60,7 +60,7 @@ def main(argv=None):
     algorithm = config.build_algo()
     for _ in range(0, args.total_timesteps, 64 * args.num_envs):
         algorithm.train()
-        if curve.mean >= args.target:
+        if curve.has_reached(args.target):
             break
     algorithm.stop()
     ray.shutdown()

@@ -268,7 +268,7 @@ def learn(args, learner, progress):
         learner.optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - step / args.total_timesteps)
         learner.learn(learner.collect(step))
         progress.update(per_update, f"mean return {learner.returns.mean:.1f}")
-        if args.target is not None and learner.returns.mean >= args.target:
+        if args.target is not None and learner.returns.has_reached(args.target):
             break
 
 

@@ -217,7 +217,7 @@ def learn(args, learner, progress):
         learner.collect(int(due))
         due -= int(due)
         progress.update(args.num_envs, f"mean return {learner.curve.mean:.1f}")
-        if args.target is not None and learner.curve.mean >= args.target:
+        if args.target is not None and learner.curve.has_reached(args.target):
             break
 
 

@@ -351,7 +351,7 @@ def learn(args, learner, progress):
             for _ in range(round(args.updates_per_step * count)):
                 learner.update()
         progress.update(learner.rollout_size, f"success rate {learner.curve.mean:.2f}")
-        if args.target is not None and learner.curve.mean >= args.target:
+        if args.target is not None and learner.curve.has_reached(args.target):
             break
 
 

@@ -26,7 +26,7 @@ class Record(BaseCallback):
         for info in self.locals["infos"]:
             if "episode" in info:
                 self.curve.add(info["episode"]["r"], info["episode"]["l"])
-        return not self.curve.mean >= self.target
+        return not self.curve.has_reached(self.target)
 
 
 def main(argv=None):

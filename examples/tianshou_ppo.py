@@ -74,7 +74,7 @@ def main(argv=None):
             training_collector=Collector[CollectStats](algorithm, env, buffer, on_step_hook=record),
             test_collector=Collector[CollectStats](algorithm, test_env),
             test_step_num_episodes=4,
-            stop_fn=lambda _: record.curve.mean >= args.target,
+            stop_fn=lambda _: record.curve.has_reached(args.target),
             max_epochs=-(-args.total_timesteps // (8 * per_update)),
             epoch_num_steps=8 * per_update,
             collection_step_num_env_steps=per_update,

@@ -289,7 +289,7 @@ POOL_OPTIONS = table(
         check_form,
         "distributions from which parameters are drawn anew for each episode, by their names, see "
         "[docs/options.md](docs/options.md#randomized-parameters)",
-        'e.g. `{"gravity": ("uniform", 8, 12)}`',
+        'e.g. `{"length": ("uniform", 0.3, 0.7)}`',
         normal_type="dict[str, tuple[Any, ...]] | None",
     ),
 )

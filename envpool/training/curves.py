@@ -64,8 +64,12 @@ class Curve:
 
     @property
     def mean(self) -> float:
-        """Mean return of the last 100 episodes; NaN before there are 100."""
-        return float(np.mean(self.values[-100:])) if len(self.values) >= 100 else float("nan")
+        """Mean return of the last 100 episodes, or of all if there are fewer; NaN before the first."""
+        return float(np.mean(self.values[-100:])) if self.values else float("nan")
+
+    def has_reached(self, target: float) -> bool:
+        """Return whether 100 episodes have ended, and the last 100 have at least this mean return."""
+        return len(self.values) >= 100 and self.mean >= target
 
     def report(self, args: Any, name: str) -> None:
         """Print the result, plot it if requested, and exit with an error if the target was not reached."""
@@ -73,10 +77,11 @@ class Curve:
         if args.plot:
             plot(args.plot, f"{name} on {args.task}, seed {args.seed}", self.steps, self.values, args.target)
         print(
-            f"{name} on {args.task}: mean return {self.mean:.1f} over the last 100 of {len(self.values)} episodes, "
-            f"{self.steps[-1] if self.steps else 0} steps, seed {args.seed}, {seconds:.1f} s"
+            f"{name} on {args.task}: mean return {self.mean:.1f} over the last {min(len(self.values), 100)} of "
+            f"{len(self.values)} episodes, {self.steps[-1] if self.steps else 0} steps, seed {args.seed}, "
+            f"{seconds:.1f} s"
         )
-        if not self.mean >= args.target:
+        if not self.has_reached(args.target):
             raise SystemExit(f"the target {args.target:g} was not reached")
 
 
@@ -109,8 +114,12 @@ class Returns:
 
     @property
     def mean(self) -> float:
-        """Mean return of the last 100 episodes; NaN before there are 100."""
-        return float(np.mean(self.last)) if len(self.last) == 100 else float("nan")
+        """Mean return of the last 100 episodes, or of all if there are fewer; NaN before the first."""
+        return float(np.mean(self.last)) if self.last else float("nan")
+
+    def has_reached(self, target: float) -> bool:
+        """Return whether 100 episodes have ended, and the last 100 have at least this mean return."""
+        return len(self.last) == 100 and self.mean >= target
 
 
 def parse_args(description: str, argv: Sequence[str] | None = None, num_envs: int = 16) -> argparse.Namespace:

@@ -69,13 +69,14 @@ def run_seeds(args: Any, train: Callable[[Any], Any], algorithm: str, measure: M
         curve = train(replace(args, seed=seed))
         runs.append((curve.steps, curve.values))
         print(
-            f"{args.task}: {measure.mean} {curve.mean:.{measure.decimals}f} over the last 100 of "
-            f"{len(curve.values)} episodes, seed {seed}, {time.perf_counter() - start:.1f} s"
+            f"{args.task}: {measure.mean} {curve.mean:.{measure.decimals}f} over the last "
+            f"{min(len(curve.values), 100)} of {len(curve.values)} episodes, seed {seed}, "
+            f"{time.perf_counter() - start:.1f} s"
         )
         if curve.is_interrupted:
             print("stopped by Ctrl-C", file=sys.stderr)
             raise SystemExit(INTERRUPTED)
-        if args.target is not None and not curve.mean >= args.target:
+        if args.target is not None and not curve.has_reached(args.target):
             missed.append(seed)
     if args.plot and args.seeds == 1:
         plot(args.plot, f"{algorithm} on {args.task}, seed {args.seed}", *runs[0], args.target, measure)

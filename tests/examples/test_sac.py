@@ -1,6 +1,7 @@
 """SAC: actions are scaled to the bounds and back, its targets follow the definition, and it learns Pendulum."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def sac():
 def test_short_runs(sac, options, tmp_path, capsys):
     curve = tmp_path / "curve.png"
     sac.main([*SHORT, *options, "--plot", str(curve)])
-    assert "mean return nan over the last 100 of" in capsys.readouterr().out
+    assert re.search(r"mean return (-\d+\.\d|nan) over the last \d+ of", capsys.readouterr().out)
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 

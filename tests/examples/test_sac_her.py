@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_policy_file(sac, tmp_path, capsys, monkeypatch):
     sac.main([*SHORT, "--total-timesteps", "400", "--save", saved, "--eval", "--plot", str(tmp_path / "curve.png")])
     out = capsys.readouterr().out
     assert "examples/sac_her.py:load --load" in out
-    assert "FetchReach-v4: success rate nan over the last 100 of 8 episodes" in out
+    assert re.search(r"FetchReach-v4: success rate 0\.\d\d over the last 8 of 8 episodes", out)
     sac.main(["--eval", saved])
     assert capsys.readouterr().out in out
     obs = {"observation": np.ones((2, 10)), "desired_goal": np.ones((2, 3))}

@@ -11,9 +11,11 @@ from envpool.training import curves
 
 def test_mean_of_the_last_hundred():
     curve = curves.Curve()
+    assert math.isnan(curve.mean)
     for i in range(150):
-        assert math.isnan(curve.mean) == (i < 100)
+        assert curve.has_reached(0) == (i >= 100)
         curve.add(i, 10)
+        assert curve.mean == np.mean(range(max(i - 99, 0), i + 1))
     assert curve.mean == sum(range(50, 150)) / 100
     assert curve.steps == list(range(10, 1510, 10))
 
@@ -36,9 +38,11 @@ def test_returns_of_a_pool():
     returns = curves.Returns()
     for step in range(64):
         returns.add({"finished": {"r": np.array([1.0, 3.0])}} if step % 2 else {}, step)
-        assert math.isnan(returns.mean) == (len(returns.values) < 100)
+        assert not returns.has_reached(0)
+        assert math.isnan(returns.mean) if step == 0 else returns.mean == 2
     assert returns.values == [1.0, 3.0] * 32
     assert returns.steps == [step for step in range(1, 64, 2) for _ in range(2)]
     returns.add({"finished": {"r": np.full(36, 5.0)}}, 64)
     returns.add({"finished": {"r": np.full(32, 5.0)}}, 65)
     assert returns.mean == pytest.approx((16 * 4 + 68 * 5) / 100)
+    assert returns.has_reached(4) and not returns.has_reached(4.5)
