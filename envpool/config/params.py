@@ -303,4 +303,9 @@ def shown_options(config: Any, params: Mapping[str, Param], defaults: Mapping[st
     for name, param in params.items():
         if values[name] is None or values[name] == to_tuple(np.asarray(param.default).tolist()):
             del values[name]
-    return {name: Abbreviation(np.shape(v)) if np.size(v) > SHOWN_VALUES else v for name, v in values.items()}
+    return {name: shown_value(value) for name, value in values.items()}
+
+
+def shown_value(value: Any) -> Any:
+    """Return the value of an option, or what stands for it in a text if it is long."""
+    return Abbreviation(np.shape(value)) if np.size(value) > SHOWN_VALUES else value

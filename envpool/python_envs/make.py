@@ -8,21 +8,23 @@ from typing import Any, TypeVar
 from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
 from envpool.config.checks import canonical_mode, check_choice, check_range, check_timeout, convert, whole_number
-from envpool.config.options import POOL_OPTIONS, canonical
+from envpool.config.options import PRESET_OPTIONS, canonical
 from envpool.config.render_options import RenderOptions
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.pools.classes import open_pool
 from envpool.pools.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
+from envpool.python_envs.definition import PythonEnv
 from envpool.python_envs.source import EnvSource, ProcessOptions, makers_of
 from envpool.tasks.entries import TaskEntry
-from envpool.tasks.resolve import resolve_entry
-from envpool.tasks.spec import EnvSpec
+from envpool.tasks.resolve import OPTIONS_OF_POOL, resolve_entry
+from envpool.tasks.spec import EnvSpec, check_names, spec_class
 
 T = TypeVar("T")
 
 START_METHODS = ("fork", "spawn", "forkserver")
 WORKERS = ("inline", "thread", "process", "auto")
+OWN_OPTIONS = ("workers", "start_method", "env_type", "env_kwargs", "debug")
 
 #: The most threads that wait for environments in other processes, each for its own; only async pools need several.
 MOST_WAITING = 64
@@ -122,9 +124,16 @@ def build(
 ) -> T:
     """Return what a function makes of the spec and the render options of a pool; see `make_python` for the rest."""
     check_choice("workers", workers, WORKERS)
-    options = canonical(options | ({"num_threads": num_threads} if num_threads else {}), POOL_OPTIONS)
-    if "source" in options:
-        raise TypeError("make_python has no option 'source'")
+    shown_too = {
+        "workers": "" if workers == "inline" else workers,
+        "num_threads": num_threads,
+        "start_method": "" if start_method == "fork" else start_method,
+        "env_kwargs": env_kwargs,
+        "debug": debug,
+    }
+    known = {*spec_class(PythonEnv).gen_config._fields, *OPTIONS_OF_POOL, *PRESET_OPTIONS, *OWN_OPTIONS} - {"source"}
+    options = canonical(options | ({"num_threads": num_threads} if num_threads else {}), known)
+    check_names(options, known, "make_python", "pass arguments of the environment in env_kwargs={...}")
     render_mode = options.get("render_mode")
     if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
         raise TypeError(
@@ -176,12 +185,14 @@ def build(
         num_threads = min(len(makers), MOST_WAITING) if is_async else 1
     else:
         num_threads = 1 if workers == "inline" else count
-    own = {"source": source, "num_envs": len(makers), "batch_size": batch_size, "num_threads": num_threads}
+    options |= {"num_envs": len(makers), "batch_size": batch_size}
     if isinstance(env, str) and source.time_limit is not None:
         options["max_episode_steps"] = source.time_limit
+    own = {"source": source, "num_threads": num_threads}
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = resolve_entry(entry, env_type, options)
+        spec.other_options = {name: value for name, value in shown_too.items() if value}
         return opened(spec, render)
     except EnvCreateError as error:
         cause = source.take_error()

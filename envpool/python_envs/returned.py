@@ -16,9 +16,10 @@ STEP = ("obs", "reward", "terminated", "truncated", "info")
 def values_of(call: str, out: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
     """Return the values that ``reset`` or ``step`` returned, or raise TypeError if there are not as many as names."""
     if isinstance(out, Iterable) and not isinstance(out, (str, bytes, Mapping, np.ndarray)):
-        out = tuple(out)
-        if len(out) == len(names):
-            return out
+        values = tuple(out)
+        if len(values) == len(names):
+            return values
+        out = values
     got = f"{len(out)} values" if isinstance(out, tuple) else shown(out)
     raise TypeError(f"{call}() must return ({', '.join(names)}), got {got}")
 

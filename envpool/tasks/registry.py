@@ -184,6 +184,8 @@ class EnvRegistry:
                 "`envpool.make_python` makes pools of environments that are written in Python, "
                 "`envpool.list_all_envs()` lists the tasks of this package."
             )
+        if callable(task_id):
+            raise UnknownTaskError(f"a task must be an id, got {shown(task_id)}: use `envpool.make_python` for it")
         near = similar_tasks(name, self.tasks)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")

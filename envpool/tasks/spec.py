@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -26,7 +26,7 @@ from envpool.config.options import (
     transforms_of,
     with_transforms,
 )
-from envpool.config.params import Param, check_table, named_in_table, shown_options, validate_params
+from envpool.config.params import Param, check_table, named_in_table, shown_options, shown_value, validate_params
 from envpool.config.randomize import Draw, check_draws, check_form, widest
 from envpool.config.render_options import RENDER_MODES
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
@@ -127,6 +127,8 @@ class EnvSpec:
     pool_options : dict
         The options of ``make`` with which the spec was made and that are no part of `config`: those of rendering and of
         opponents, and ``gym_api``. A pool of the spec has them as well.
+    other_options : dict
+        Options of another function than ``make`` that made the pool, such as ``workers``; they are shown only.
     pool_cls : type or None
         Pool class with which the task was registered; None if the API style provides the class.
 
@@ -143,6 +145,7 @@ class EnvSpec:
     gen_config: ClassVar[Any]
     entry: TaskEntry | None = None
     pool_options: Mapping[str, Any] = MappingProxyType({})
+    other_options: Mapping[str, Any] = MappingProxyType({})
     controlled: tuple[int, ...] | Literal["alternate"] | None = None
     style: str = "gymnasium"
     follows_gym: bool = False
@@ -502,7 +505,10 @@ class EnvSpec:
 
     def text(self, name: str) -> str:
         """Return the task id, the name of a class, and in parentheses the options that differ from their defaults."""
-        values = shown_options(self.config, self._params, self.defaults)
+        values = {
+            **shown_options(self.config, self._params, self.defaults),
+            **{option: shown_value(value) for option, value in {**self.pool_options, **self.other_options}.items()},
+        }
         task = f"{self.task_id}: " if self.task_id else ""
         return f"{task}{name}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
 
@@ -579,12 +585,13 @@ def new_class(env: type, name: str, base: type, members: dict[str, Any]) -> Any:
     return made_by(name, (base,), members)
 
 
-def check_names(options: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    """Raise TypeError if an option does not exist; the text names the most similar ones."""
+def check_names(options: Mapping[str, Any], known: Collection[str], what: str, otherwise: str | None = None) -> None:
+    """Raise TypeError if an option does not exist; the text names the most similar ones, or says `otherwise`."""
     for name in options:
         if name not in known:
-            near = similar_names(name, known)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"its options are {', '.join(known)}"
+            near = similar_names(name, list(known))
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+            hint = hint or f"its options are {', '.join(known)}"
             raise TypeError(f"{what} has no option {shown(name)}; {hint}")
 
 

@@ -179,7 +179,7 @@ def test_keyboard_interrupt():
     [
         ((np.zeros(3, np.float32), 1.0, False, False, {}), r"has shape \(3,\)"),
         ((np.zeros(4, np.float32), "much", False, False, {}), "real number"),
-        ((np.zeros(4, np.float32), 1.0, False, {}), "unpack"),
+        ((np.zeros(4, np.float32), 1.0, False, {}), "4 values"),
         ((None, 1.0, False, False, {}), "shape"),
         ((np.zeros(4, np.float32), 1.0, np.zeros(2), False, {}), "truth value"),
         ((np.zeros(4, np.float32), 1.0, False, False, [1]), "info must be a dict, got a list"),

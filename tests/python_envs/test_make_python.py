@@ -443,3 +443,22 @@ class ActionsEnv(gymnasium.Env):
     def step(self, action):
         self.last_action = action
         return np.zeros(1, np.float32), 0.0, False, False, {}
+
+
+def test_the_text_of_a_pool_has_its_options():
+    with envpool.make_python("CartPole-v1", 4, env_kwargs={"sutton_barto_reward": True}, workers="thread") as pool:
+        assert repr(pool) == (
+            "CartPole-v1: PythonEnvGymnasiumEnvPool(num_envs=4, max_episode_steps=500, workers='thread', "
+            "env_kwargs={'sutton_barto_reward': True})"
+        )
+
+
+def test_an_argument_of_the_environment_is_no_option():
+    with pytest.raises(TypeError, match=r"make_python has no option 'size'; pass arguments .* in env_kwargs"):
+        envpool.make_python("CartPole-v1", size=3)
+    with pytest.raises(TypeError, match=r"make_python has no option 'worker'; did you mean 'workers'"):
+        envpool.make_python("CartPole-v1", worker="thread")
+    with pytest.raises(TypeError, match="make_python has no option 'source'"):
+        envpool.make_python("CartPole-v1", source=3)
+    with pytest.raises(UnknownTaskError, match=r"must be an id, got <class .*: use `envpool.make_python`"):
+        envpool.make(type("Env", (), {}), "gymnasium")

@@ -92,6 +92,6 @@ def make_mujoco(
     )
     env = "DeclaredSuite" if conventions == "dm_control" else "Declared"
     name = "mujoco" if is_text(declaration.xml) else Path(declaration.xml).stem
-    own = {"declaration": declaration, "frame_skip": frame_skip}
+    own = {"declaration": declaration}
     entry = TaskEntry(name, "envpool.mujoco.declared.task", env, None, None, None, own)
-    return open_pool(*resolve_entry(entry, env_type, options))
+    return open_pool(*resolve_entry(entry, env_type, {"frame_skip": frame_skip, **options}))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import dm_env
+import numpy as np
+from dm_env import specs
 
 from envpool._core.results import RowsOf
 from envpool.config.spaces import named
@@ -17,7 +19,6 @@ from envpool.tasks.statistics import PARTS, PLAYER_PART
 if TYPE_CHECKING:
     from typing import NamedTuple
 
-    import numpy as np
     import numpy.typing as npt
 
     class BatchedTimeStep(NamedTuple):
@@ -128,6 +129,14 @@ class DMEnvPool(EnvPool, dm_env.Environment):
     def action_spec(self) -> Any:
         """Return the dm_env spec of one environment's action."""
         return self.spec.action_spec()
+
+    def reward_spec(self) -> Any:
+        """Return the dm_env spec of one environment's reward, float32."""
+        return specs.Array((), np.float32, name="reward")
+
+    def discount_spec(self) -> Any:
+        """Return the dm_env spec of one environment's discount, float32 from 0 to 1."""
+        return specs.BoundedArray((), np.float32, 0, 1, name="discount")
 
 
 def pool_base() -> type[EnvPool]:

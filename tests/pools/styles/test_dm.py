@@ -113,8 +113,9 @@ def test_specs(pool):
     assert observation.obs.shape == (4,)
     assert observation.obs.dtype == np.float32
     assert pool.action_spec() == specs.DiscreteArray(2, dtype=np.int32, name="action")
-    assert pool.reward_spec().name == "reward"
-    assert pool.discount_spec().name == "discount"
+    step = pool.reset()
+    assert pool.reward_spec().validate(step.reward[0]).dtype == np.float32
+    assert pool.discount_spec().validate(step.discount[0]).dtype == np.float32
     for row in pool.reset().observation.obs:
         observation.obs.validate(row)
 
