@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from envpool._support.text import shown
 from envpool.cli.text import table
 from envpool.config.option_texts import option_texts
 
@@ -122,7 +123,7 @@ def kind(default: Any) -> str:
 
 def value_text(value: Any, default: Any) -> str:
     """Return the text of a value, with the default behind it if they differ."""
-    return repr(value) if repr(value) == repr(default) else f"{value!r}  (default {default!r})"
+    return shown(value) if repr(value) == repr(default) else f"{shown(value)}  (default {shown(default)})"
 
 
 def plain(text: str) -> str:

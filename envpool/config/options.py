@@ -428,8 +428,8 @@ PRESET_OPTIONS = table(
         None,
         "str | None",
         unchecked,
-        "sets all options that a paper or a library uses, see [docs/atari.md](docs/atari.md#presets); options that "
-        "are passed together with it take precedence",
+        "sets all options that a paper or a library uses, see [docs/options.md](docs/options.md); options that are "
+        "passed together with it take precedence",
         "the presets of the task",
     )
 )

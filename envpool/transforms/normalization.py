@@ -29,6 +29,8 @@ class Normalization:
         Shape of one environment's row of each observation array that is normalised.
     """
 
+    __slots__ = ("_shapes", "_transforms")  # a misspelt attribute is an error
+
     def __init__(self, transforms: BatchTransforms, shapes: Mapping[str, tuple[int, ...]]):
         self._transforms = transforms
         self._shapes = dict(shapes) | ({"reward": ()} if transforms.normalizes_reward else {})
