@@ -109,10 +109,10 @@ cdef class Acting:
         if policy.critic is not None:
             self.extras["value"] = self.answers.values
 
-    cdef tuple values_for(self, Recorder r):
-        """Returns what the policy has added to the observations, as the rollout stores it."""
+    cdef tuple values_for(self, Recorder r, object env_id):
+        """Returns what the policy has added to the observations of envs, None: all, as the rollout stores it."""
         if self.values is None or self.copies:
-            self.values = r.as_extras(self.extras, True)
+            self.values = r.as_extras(self.extras, True, env_id)
             self.copies = {id(value) for value in self.values} != {id(value) for value in self.extras.values()}
         return self.values
 
@@ -129,7 +129,7 @@ cdef object collect_sync(Recorder r, Policy policy, int obs, tuple shape):
         answer(r, obs, None, acting.answers)
         if r.is_full:
             return result, acting.extras
-        values = acting.values_for(r)
+        values = acting.values_for(r, None)
         visit = r.enter_pool(WAITING, b"collect")
         try:
             r.check_has_room()
@@ -156,7 +156,7 @@ cdef object collect_async(Recorder r, Policy policy, int obs, tuple shape, bint 
             if acting is None or acting.answers.capacity != n:
                 acting = Acting(policy, n, shape)
             answer(r, obs, received, acting.answers)
-            values = acting.values_for(r)
+            values = acting.values_for(r, received)
             visit = r.enter_pool(NOTHING_ELSE, b"collect")
             try:
                 r.send_now(acting.actions, received, values, visit, NOTHING_ELSE)

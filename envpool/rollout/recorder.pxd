@@ -17,6 +17,7 @@ cdef class Recorder(PoolDriver):
     cdef tuple extra_names
     cdef object spread
     cdef cnp.ndarray shown                  # of a pool with opponents; else None
+    cdef cnp.ndarray begun                  # likewise
     cdef int32_t num_places                 # for players: all of them, or those that the user controls
     cdef list memories                      # of this rollout and of earlier ones
     cdef readonly RolloutMemory memory      # of this rollout; None before the first reset
@@ -63,6 +64,8 @@ cdef class Recorder(PoolDriver):
     cdef RolloutMemory take_memory(self, bint fresh)
     cdef int begin_next(self) except -1
     cdef void carry(self, RolloutMemory source, RolloutMemory target) noexcept
+    cdef cnp.ndarray as_extra(self, int k, object value, object env_id, object action)
+    cdef object count_rows(self, object env_id, object action)
     cdef tuple as_extras(self, dict extras, bint all_of_them, object env_id=*, object action=*)
     cdef int begin_send(self) except -1
     cdef int send_now(self, object action, object env_id, tuple values, int visit, int activities) except -1
@@ -81,6 +84,7 @@ cdef class Recorder(PoolDriver):
     cdef void keep_final(self, const int32_t* ids, int64_t n) noexcept
     cdef int end_tracks(self) except -1
     cdef object receive_step(self, ResultTemplate template)
+    cdef void clear_observations(self, RolloutMemory memory) noexcept
     cdef void start_over(self, RolloutMemory memory) noexcept
     cdef object reset_all(self, object seeds, ResetOptions options, int visit)
     cdef object reset_some(self, object env_id, object seeds, ResetOptions options, int visit)

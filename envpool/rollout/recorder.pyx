@@ -17,6 +17,8 @@ Invariants whenever Python code can run:
 - `known` is the number of actions and resets that the pool has been sent, see driver.pyx.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 cimport numpy as cnp
@@ -27,8 +29,9 @@ from libc.string cimport memcpy, memmove, memset
 
 from envpool._core.actions cimport ActionField
 from envpool._core.blocks cimport BatchBlock, BlockStore, PyList_GET_ITEM, Py_REFCNT, is_held_elsewhere
+from envpool._core.casts cimport fitted
 from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING
-from envpool._core.inputs cimport ResetOptions
+from envpool._core.inputs cimport ResetOptions, as_ids
 from envpool._core.players cimport ACTS, flags_of
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
@@ -38,6 +41,7 @@ from envpool.rollout.frames cimport FrameStore
 from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, Track, row_of, slot_of
 from envpool.rollout.networks cimport compute_rows
 
+from envpool._core.casts import CastError
 from envpool.errors import ConfigError, EnvStepError, PoolStateError
 
 cnp.import_array()
@@ -60,27 +64,10 @@ cdef tuple whole_shape(ActionField field, int32_t num_places):
     return (num_places, *field.shape) if field.players else field.shape
 
 
-cdef cnp.ndarray as_extra(str name, object value, object dtype, const Track* track):
-    """Converts what the learner adds to a contiguous array of the declared dtype."""
-    cdef cnp.ndarray given
+cdef tuple shape_of_row(const Track* track):
+    """Returns the shape of the row of one env."""
     cdef int d
-    try:
-        given = np.asarray(value)
-    except Exception as error:
-        raise ConfigError(
-            f"{name} must convert to a NumPy array, got {type(value).__name__} ({error}): detach a tensor from its "
-            "graph, and copy it to the CPU"
-        ) from error
-    shape = tuple([track.dims[d] for d in range(1, track.ndim)])
-    if given.ndim != track.ndim or (shape and (<object>given).shape[1:] != shape):
-        raise ConfigError(
-            f"{name} must have shape {('B', *shape)}, one row for each action, got {(<object>given).shape}"
-        )
-    if (<object>given).dtype is dtype and cnp.PyArray_ISCARRAY_RO(given):
-        return given
-    if not np.can_cast((<object>given).dtype, dtype, "same_kind"):
-        raise ConfigError(f"{name} must cast to {dtype}, as declared, got dtype {(<object>given).dtype}")
-    return np.ascontiguousarray(given, dtype)
+    return tuple([track.dims[d] for d in range(1, track.ndim)])
 
 
 cdef class Recorder(PoolDriver):
@@ -101,6 +88,8 @@ cdef class Recorder(PoolDriver):
     shown : numpy.ndarray, optional
         Of a pool with opponents, int32 (num_envs, places): the numbers of the players that the user controls. The pool
         keeps it up to date.
+    begun : numpy.ndarray, optional
+        Of such a pool, bool (num_envs,): whether the last result of an env begins an episode. Likewise.
     shapes : list of tuple, optional
         Of such a pool, the shapes of the rows of its arrays.
     spread : callable, optional
@@ -109,14 +98,15 @@ cdef class Recorder(PoolDriver):
     """
 
     def __init__(self, Pool pool, int64_t num_steps, int64_t num_slots, list extras, bint pins=False,
-                 int64_t depth=0, cnp.ndarray shown=None, list shapes=None, object spread=None):
+                 int64_t depth=0, cnp.ndarray shown=None, cnp.ndarray begun=None, list shapes=None,
+                 object spread=None):
         cdef int64_t n
         pool.guard.check_open()
         store = pool.batches.store
         PoolDriver.__init__(self, pool, "rollout", store.names, pool.batches.view)
         n, self.num_steps, self.num_slots = self.num_envs, num_steps, num_slots
         self.is_sync = pool.engine.is_sync
-        self.shown, self.spread = shown, spread
+        self.shown, self.begun, self.spread = shown, begun, spread
         self.is_entered_again = shown is not None
         self.places = self.is_sync and shown is None
         self.num_places = pool.engine.num_players if shown is None else <int32_t>cnp.PyArray_DIMS(shown)[1]
@@ -259,11 +249,47 @@ cdef class Recorder(PoolDriver):
 
     # ---- extras ------------------------------------------------------------------------------------------------------
 
+    cdef cnp.ndarray as_extra(self, int k, object value, object env_id, object action):
+        """Converts what the learner adds to a contiguous array of the declared dtype."""
+        cdef const Track* track = &self.layout.tracks[self.first_extra + k]
+        cdef object name = self.extra_names[k], dtype = self.layout.dtypes[self.first_extra + k]
+        cdef cnp.ndarray given
+        cdef tuple shape
+        try:
+            given = np.asarray(value)
+        except Exception as error:
+            raise ConfigError(
+                f"{name} must convert to a NumPy array, got {type(value).__name__} ({error}): detach a tensor from its "
+                "graph, and copy it to the CPU"
+            ) from error
+        shape = shape_of_row(track)
+        if given.ndim != track.ndim or (shape and (<object>given).shape[1:] != shape):
+            raise ConfigError(
+                f"{name} must have shape {(self.count_rows(env_id, action), *shape)}, one row for each action, got "
+                f"{(<object>given).shape}"
+            )
+        if (<object>given).dtype is dtype and cnp.PyArray_ISCARRAY_RO(given):
+            return given
+        if not np.can_cast((<object>given).dtype, dtype, "same_kind"):
+            raise ConfigError(f"{name} must cast to {dtype}, as declared, got dtype {(<object>given).dtype}")
+        try:
+            return fitted(given, dtype)
+        except CastError as error:
+            raise ConfigError(
+                f"{name} must have values that {dtype} holds, as declared, got {error}; nothing was recorded"
+            ) from None
+
+    cdef object count_rows(self, object env_id, object action):
+        """Returns the number of envs that arguments of step() name."""
+        if env_id is None and isinstance(action, Mapping):
+            env_id = action.get("env_id")
+        ids = as_ids(env_id)
+        return self.num_envs if ids is None else len(ids)
+
     cdef tuple as_extras(self, dict extras, bint all_of_them, object env_id=None, object action=None):
         """Converts what the learner adds, in the order of its declaration; None where it is missing."""
-        cdef int k, found = 0, d
+        cdef int k, found = 0
         cdef tuple names = self.extra_names
-        cdef const Track* track
         values = []
         for k in range(len(names)):
             value = None
@@ -271,11 +297,9 @@ cdef class Recorder(PoolDriver):
                 found += 1
                 value = extras[names[k]]
                 if self.spread is not None:
-                    track = &self.layout.tracks[self.first_extra + k]
-                    shape = tuple([track.dims[d] for d in range(1, track.ndim)])
+                    shape = shape_of_row(&self.layout.tracks[self.first_extra + k])
                     value = self.spread(names[k], value, shape, env_id, action)
-                value = as_extra(names[k], value, self.layout.dtypes[self.first_extra + k],
-                                 &self.layout.tracks[self.first_extra + k])
+                value = self.as_extra(k, value, env_id, action)
             values.append(value)
         if found != len(extras) or (all_of_them and found != len(names)):
             raise ConfigError(
@@ -543,13 +567,17 @@ cdef class Recorder(PoolDriver):
 
     cdef int64_t mark_rows(self, const int32_t* ids, int64_t n) noexcept:
         """Marks the rows of a batch, which are in their slots, and counts them; returns the number of steps."""
+        cdef const uint8_t* begun = NULL if self.begun is None else <const uint8_t*>cnp.PyArray_DATA(self.begun)
         cdef int64_t i, slot, steps = 0
         cdef int32_t id
         cdef bint begins
         for i in range(n):
             id = ids[i]
             slot = self.target[i]
-            begins = (<const int32_t*>row(self, self.elapsed, slot, id))[0] == 0
+            if begun != NULL:       # opponents may have moved since
+                begins = begun[id] != 0
+            else:
+                begins = (<const int32_t*>row(self, self.elapsed, slot, id))[0] == 0
             row(self, self.first, slot, id)[0] = begins
             self.has_observation[id] = 1
             if not self.is_sent[id]:
@@ -627,7 +655,7 @@ cdef class Recorder(PoolDriver):
             The rollout is full, or it was never reset; somebody else has stepped the pool; a step is in flight; or the
             pool is closed or forked.
         ConfigError
-            Extras are missing, unknown, or have a wrong dtype or shape.
+            Extras are missing, unknown, or have a wrong dtype or shape, or values that the declared dtype cannot hold.
         ActionError, EnvIdError, EnvStepError, EnvTimeoutError
             As for ``step`` of the pool. After the last two, `recv` returns the batch.
         """
@@ -747,8 +775,26 @@ cdef class Recorder(PoolDriver):
     cdef bint may_reset(self, int32_t id) noexcept:
         return self.has_observation[id] and not self.is_sent[id] and PoolDriver.may_reset(self, id)
 
-    def begin_with(self, dict arrays):
-        """Record observations that the pool returned to somebody else; see ``Rollout.begin``. Arrays by name."""
+    cdef void clear_observations(self, RolloutMemory memory) noexcept:
+        """Clears what belongs to the first observations: used memory has that of an older rollout.
+
+        The arrays of FrameStore are left as they are: it writes before it reads, and the one of frames is large.
+        """
+        cdef Track* track
+        cdef int k
+        for k in range(len(self.layout.names)):
+            track = &self.layout.tracks[k]
+            if track.offset < 0 or track.shift == 0:
+                continue
+            if self.frames is not None and (track == self.frames.frames or track == self.frames.numbers):
+                continue
+            memset(slot_of(track, memory, 0), 0, track.slot_bytes)
+
+    def begin_with(self, dict arrays, mask_of):
+        """Record observations that the pool returned to somebody else; see ``Rollout.begin``. Arrays by name.
+
+        ``mask_of(ids)`` returns which places have an observation, bool (num_envs, places); None without players.
+        """
         cdef RolloutMemory memory
         cdef Track* track
         cdef cnp.ndarray a
@@ -758,6 +804,7 @@ cdef class Recorder(PoolDriver):
         cdef int visit = self.enter_pool(NOTHING_ELSE, b"begin"), k
         try:
             memory = self.take_memory(True)
+            self.clear_observations(memory)
             for name, value in arrays.items():
                 k = self.layout.find(name)
                 track = &self.layout.tracks[k]
@@ -770,6 +817,10 @@ cdef class Recorder(PoolDriver):
                 else:       # a copy: code of the user's may run before it is stored
                     stacks = a.copy()
             self.check_pool_idle()
+            if mask_of is not None:
+                a = mask_of(np.arange(self.num_envs, dtype=np.int32))
+                track = &self.layout.tracks[self.layout.find("player:mask")]
+                memcpy(slot_of(track, memory, 0), cnp.PyArray_DATA(a), track.slot_bytes)
             self.start_over(memory)
             self.received = None
             for i in range(self.num_envs if stacks is not None else 0):

@@ -118,14 +118,14 @@ class Rollout(OpponentsRecorder):
                 f"max_steps must be at least num_steps={num_steps} in an async pool, got {shown(max_steps)}; a sync "
                 "pool has num_steps steps of each env: leave max_steps out"
             )
-        declared = check_extras(extras or {})
+        declared = check_extras({} if extras is None else extras)
         self._depth = stack_depth(pool, frames_once)
         pin = bool(convert("pin", pin, False))
         self._places = Places(pool) if pool.spec.num_players else None
         spread = self._places.extra if self._places and pool.spec.config.players != "grid" else None
-        shown_players, shapes = pool._recorded if isinstance(pool, OpponentsPool) else (None, None)
+        shown_players, begun, shapes = pool._recorded if isinstance(pool, OpponentsPool) else (None, None, None)
         super().__init__(
-            pool, self.num_steps, self.max_steps, declared, pin, self._depth, shown_players, shapes, spread
+            pool, self.num_steps, self.max_steps, declared, pin, self._depth, shown_players, begun, shapes, spread
         )
         self.pool = pool
         self.extras = tuple(name for name, _, _ in declared)
@@ -168,7 +168,8 @@ class Rollout(OpponentsRecorder):
     def begin(self, obs: Any, first: Any = None) -> None:
         """Begin with observations that the pool returned outside the rollout, for instance before a checkpoint.
 
-        The steps of a rollout that was not finished are dropped. The arrays of info have zeros for these observations.
+        The steps of a rollout that was not finished are dropped. The arrays of info, `elapsed_step` and `env_id` have
+        zeros for these observations.
 
         Parameters
         ----------
@@ -191,7 +192,9 @@ class Rollout(OpponentsRecorder):
             arrays = {names[0]: next(iter(arrays.values()))}
         if sorted(arrays) != sorted(names):
             raise ConfigError(f"obs must have the arrays {names}, got {list(arrays)}")
-        self.begin_with(arrays if first is None else arrays | {"rollout:first": np.asarray(first, np.bool_)})
+        if first is not None:
+            arrays["rollout:first"] = np.asarray(first, np.bool_)
+        self.begin_with(arrays, self._places.mask if self._places else None)
 
     def collect(
         self, act: Callable[[Any], tuple[Any, Mapping[str, Any]]] | MLP, result: Any = None
@@ -272,7 +275,7 @@ class Rollout(OpponentsRecorder):
         PoolStateError
             Steps or actions are missing, or the rollout was finished already.
         ConfigError
-            Extras are unknown, or have a wrong dtype or shape.
+            Extras are unknown, or have a wrong dtype or shape, or values that the declared dtype cannot hold.
         """
         return self.take_finished(last_extras, partial(RolloutData, self.layout, depth=self._depth))
 
@@ -319,8 +322,10 @@ def stack_depth(pool: EnvPool, frames_once: Any) -> int:
 
 def check_extras(extras: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tuple[int, ...]]]:
     """Return name, dtype and shape of each extra, or raise ConfigError or TypeError."""
+    if not isinstance(extras, Mapping):
+        raise TypeError(f"extras must be a mapping from names to dtypes or (dtype, shape), got {shown(extras)}")
     checked = []
-    for name, value in dict(extras).items():
+    for name, value in extras.items():
         if not isinstance(name, str) or not name.isidentifier() or name.startswith("_") or name in TAKEN:
             raise ConfigError(
                 "names of extras must be identifiers that begin with a letter, other than "

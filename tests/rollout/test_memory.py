@@ -121,6 +121,25 @@ def test_a_reset_does_not_touch_what_is_held():
     assert data.first[0].all()
 
 
+@pytest.mark.parametrize("first", [None, np.arange(N) % 2 == 0])
+def test_begin_shows_nothing_of_what_the_memory_held(first):
+    pool = plugin.make_task("Turns-v0", num_envs=N, players="grid", max_episode_steps=T - 1)
+    rollout = envpool.Rollout(pool, T)
+    for _ in range(2):  # two memories take turns
+        rollout.reset()
+        for _ in range(T):
+            rollout.step(np.zeros(N, np.int32))
+        assert rollout.finish().last_first.all()
+        obs, *_ = rollout.step(np.zeros(N, np.int32))  # the next rollout begins with the first observations of episodes
+    rollout.begin(obs, first)
+    for _ in range(T):
+        rollout.step(np.zeros(N, np.int32))
+    data = rollout.finish()
+    np.testing.assert_array_equal(data.first[0], np.zeros(N) if first is None else first)
+    for name in ("elapsed_step", "env_id", *(name for name in data.names if name.startswith("info"))):
+        assert not data.array(name)[0].any(), name
+
+
 def test_in_place_changes_of_an_array_do_not_reach_the_next_rollout():
     pool, rollout = make()
     rollout.reset()

@@ -49,6 +49,7 @@ def step(rollout, move=1, **changes):
         ({"num_steps": 3, "extras": {"a": "nothing"}}, TypeError, r"extras\['a'\] must be a dtype"),
         ({"num_steps": 3, "extras": {"a": object}}, ConfigError, r"extras\['a'\] must have .*, got dtype object"),
         ({"num_steps": 3, "extras": {"a": (np.float32, (0,))}}, ConfigError, "shape of 'a' must be at least 1, got 0"),
+        ({"num_steps": 3, "extras": ["v"]}, TypeError, r"extras must be a mapping from names .*, got \['v'\]"),
         ({"num_steps": 2**40}, MemoryError, "a rollout of"),
         ({"num_steps": 2**62}, MemoryError, "a rollout of"),
     ],
@@ -67,8 +68,8 @@ def test_a_wrapper_is_no_pool():
     ("changes", "text"),
     [
         ({"value": np.zeros(N + 1)}, "value must have 4 rows, one for each action, got 5"),
-        ({"value": np.zeros((N, 1))}, re.escape("value must have shape ('B',), one row for each action, got (4, 1)")),
-        ({"hidden": np.zeros((N, 3))}, re.escape("hidden must have shape ('B', 2), ")),
+        ({"value": np.zeros((N, 1))}, re.escape("value must have shape (4,), one row for each action, got (4, 1)")),
+        ({"hidden": np.zeros((N, 3))}, re.escape("hidden must have shape (4, 2), ")),
         ({"value": np.zeros(N, complex)}, "value must cast to float32, as declared, got dtype complex128"),
         ({"value": [[1], [1, 2]]}, "value must convert to a NumPy array"),
         ({"other": np.zeros(N)}, re.escape("missing are [], unknown are ['other']")),
@@ -81,6 +82,55 @@ def test_extras(rollout, changes, text):
     for _ in range(T):
         step(rollout)
     assert rollout.finish().num_steps == T
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "text"),
+    [
+        (np.int32, 2**40 + 5, "v must have values that int32 holds, as declared, got 1099511627781 of dtype int64"),
+        (np.int8, 300, "v must have values that int8 holds, as declared, got 300 of dtype int64"),
+        (np.int64, np.uint64(2**63), "v must have values that int64 holds, as declared, got 9223372036854775808 of "),
+        (np.float32, -1e300, r"v must have values that float32 holds, as declared, got -1e\+300 of dtype float64"),
+        (np.float16, np.float32(1e5), "v must have values that float16 holds, as declared, got 100000.0 of dtype"),
+    ],
+)
+@pytest.mark.parametrize("is_async", [False, True])
+def test_extras_that_another_dtype_cannot_hold(dtype, value, text, is_async):
+    with plugin.make(num_envs=N, batch_size=2 if is_async else N, num_threads=2) as pool:
+        rollout = envpool.Rollout(pool, T, {"v": dtype})
+        ids = rollout.reset()[-1]["env_id"]
+        good, bad = np.ones(len(ids), np.int64), np.full(len(ids), value)
+        for call in (rollout.step, rollout.send):
+            with pytest.raises(ConfigError, match=text):
+                call(np.ones(len(ids)), ids, v=bad)
+        assert rollout.recorded == 0 and pool.num_outstanding == N - len(ids)
+        if is_async:
+            return
+        for _ in range(T):
+            rollout.step(np.ones(N), v=good)
+        with pytest.raises(ConfigError, match=text):
+            rollout.finish(v=bad)
+        data = rollout.finish(v=good)
+        assert (data.v == 1).all() and (data.last("v") == 1).all() and data.v.dtype == dtype
+
+
+def test_an_extra_has_a_row_for_each_action_of_an_async_pool():
+    with plugin.make(num_envs=N, batch_size=2, num_threads=2) as pool:
+        rollout = envpool.Rollout(pool, T, {"v": np.float32})
+        ids = rollout.reset()[-1]["env_id"]
+        text = re.escape("v must have shape (2,), one row for each action, got (2, 1)")
+        with pytest.raises(ConfigError, match=text):
+            rollout.send(np.ones(2), ids, v=np.zeros((2, 1)))
+        with pytest.raises(ConfigError, match=text):
+            rollout.send({"action": np.ones(2, np.int32), "env_id": ids}, v=np.zeros((2, 1)))
+
+
+def test_extras_are_rounded_to_floats(pool):
+    rollout = envpool.Rollout(pool, 1, {"v": np.float32})
+    rollout.reset()
+    values = np.array([0.1, np.inf, -np.inf, np.nan])
+    rollout.step(np.ones(N), v=values)
+    np.testing.assert_array_equal(rollout.finish().v[0], values.astype(np.float32))
 
 
 def test_missing_extras(rollout):

@@ -91,6 +91,45 @@ def leftmost(obs, info):
     return info["legal_action_mask"].argmax(1)
 
 
+@pytest.mark.parametrize("batch_size", [3, 2])
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("controlled", [[1], "alternate"])
+def test_episodes_that_opponents_begin(controlled, mode, batch_size):
+    options = {"num_envs": 3, "batch_size": batch_size, "autoreset_mode": mode}
+    with envpool.make_gymnasium("ConnectFour-v0", controlled=controlled, opponents=leftmost, **options) as pool:
+        rollout = Rollout(pool, 40)
+        obs, info = rollout.reset()
+        action = leftmost(obs, info)
+        while not rollout.is_full:
+            rollout.send(action, info["env_id"])
+            obs, _, terminated, truncated, info = rollout.recv()
+            ended = terminated | truncated
+            action = np.where(ended, 0, leftmost(obs, info))
+            if mode == "disabled" and ended.any():
+                rollout.reset(info["env_id"][ended])
+        if pool.is_async:
+            rollout.send(action, info["env_id"])
+        data = rollout.finish()
+        for i, n in enumerate(data.lengths):
+            ends = data.done[:n, i]
+            resets = np.append(False, ends[:-1]) if mode == "next_step" else np.zeros(n, np.bool_)
+            assert ends[:-2].any()
+            np.testing.assert_array_equal(data.valid[:n, i], ~resets)
+            begins = np.append(data.first[:n, i], data.last_first[i])
+            np.testing.assert_array_equal(begins, np.append(True, resets if mode == "next_step" else ends))
+
+
+def test_an_episode_that_opponents_begin_and_end():
+    options = {"max_episode_steps": 1, "controlled": [1], "opponents": leftmost, "players": "grid"}
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=1, **options) as pool:
+        rollout = Rollout(pool, 3)
+        rollout.reset()
+        for _ in range(3):
+            rollout.step([0])
+        data = rollout.finish()
+        assert data.first.all() and data.last_first.all() and data.done.all() and not data.valid.any()
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_async_rollouts_have_the_transitions_of_each_env(task):
     with make(task, "next_step") as sync, make(task, "next_step", batch_size=2, num_threads=2) as pool:
@@ -144,6 +183,7 @@ def test_a_rollout_may_begin_with_observations():
         data = rollout.finish()
         np.testing.assert_array_equal(data.obs[0], obs)
         np.testing.assert_array_equal(data.current_player[0], info["current_player"])
+        np.testing.assert_array_equal(data.player_mask[0], info["player_mask"])
 
 
 def test_mistakes():

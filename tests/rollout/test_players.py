@@ -134,6 +134,7 @@ def test_a_rollout_may_begin_with_observations():
         data = rollout.finish()
         acts = acting(info, info["player_terminated"] | info["player_truncated"])
         np.testing.assert_array_equal(data.player_valid[0], acts)
+        np.testing.assert_array_equal(data.player_mask[0], info["player_mask"])
 
 
 def in_form(view, grid, mask, groups):
@@ -218,7 +219,7 @@ def test_views_may_begin_with_observations(view):
             rollouts[-1].step(np.ones((N, P), np.int32))
         data = [rollout.finish() for rollout in rollouts]
         np.testing.assert_array_equal(data[0].obs[..., :6], data[1].obs[..., :6])
-        for name in ("player_valid", "next_obs", "reward"):
+        for name in ("player_mask", "player_valid", "next_obs", "reward"):
             np.testing.assert_array_equal(getattr(data[0], name), getattr(data[1], name))
 
 

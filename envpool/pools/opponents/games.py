@@ -44,6 +44,9 @@ class Games:
         bool (num_envs,): whether no step has been merged since the user's send.
     has_ended : numpy.ndarray
         bool (num_envs,): whether an episode has ended in the steps since the send, and the next one has begun.
+    has_begun : numpy.ndarray
+        bool (num_envs,): whether an episode has begun in the steps since the send. After moves of opponents, the result
+        does not tell: its elapsed_step counts them.
     shown : numpy.ndarray
         int32 (num_envs, places): the numbers of the controlled players.
     shown_at_send : numpy.ndarray
@@ -71,7 +74,8 @@ class Games:
         self._is_shown[:, list(spec.shown_players)] = True
         places, players = len(spec.shown_players), spec.num_players
         self.stage, self.order = np.zeros(num_envs, np.int8), np.zeros(num_envs, np.int64)
-        self.is_fresh, self.has_ended = np.ones(num_envs, np.bool_), np.zeros(num_envs, np.bool_)
+        self.is_fresh = np.ones(num_envs, np.bool_)
+        self.has_ended, self.has_begun = np.zeros((2, num_envs), np.bool_)
         self.shown = np.empty((num_envs, places), np.int32)
         self.shown[:] = spec.shown_players
         if spec.controlled == "alternate":
@@ -123,9 +127,10 @@ class Games:
         is_later = ~fresh & self.has_ended[ids] if has_next else np.zeros(len(fresh), np.bool_)
         if has_next:
             changes.append((self.has_ended, ids, begun | is_later))
+        is_first = new[layout.at["elapsed_step"]] == 0
+        changes.append((self.has_begun, ids, is_first | (~fresh & self.has_begun[ids])))
         shown_players = self.shown[ids]
         if self._alternates:
-            is_first = new[layout.at["elapsed_step"]] == 0
             shown_players = (shown_players + is_first[:, None]) % self._num_players
             changes.append((self.shown, ids, shown_players))
         values: list[Any] = list(new) if are_fresh else self._merged(ids, new, fresh, is_later)

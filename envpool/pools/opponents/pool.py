@@ -101,14 +101,14 @@ class OpponentsPool(OpponentActions):
         self._policy = check_opponents("opponents", policy)
 
     @property
-    def _recorded(self) -> tuple[npt.NDArray[np.int32], list[tuple[int, ...]]]:
-        """What a rollout records: the numbers of the controlled players, and the shapes of the rows of all arrays."""
+    def _recorded(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], list[tuple[int, ...]]]:
+        """What a rollout records: `Games.shown` and `Games.has_begun`, and the shapes of the rows of all arrays."""
         layout, games = self._layout, self._games
         shapes = [
             (len(self.spec.shown_players), *array.shape[2:]) if is_viewed else array.shape[1:]
             for array, is_viewed in zip(games.arrays, layout.is_viewed, strict=True)
         ]
-        return games.shown, shapes
+        return games.shown, games.has_begun, shapes
 
     @property
     def num_outstanding(self) -> int:
