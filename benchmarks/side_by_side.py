@@ -6,6 +6,9 @@ Each checkout is driven by its own process. Every round starts both anew, so tha
 layout of its memory, does not decide. The two take turns in slices, one idle while the other works, and change the
 order from round to round. A ratio is the median over the rounds, once in wall time and once in CPU time. Nothing else
 may run on the machine.
+
+Where the page cache holds the files of a checkout does decide, as long as it holds them: with one environment, two
+copies of the same files have differed by 5%. So compare several copies before a small difference counts.
 """
 
 import argparse
