@@ -8,7 +8,7 @@ from envpool._core.inputs cimport ResetOptions
 from envpool._core.results cimport ResultTemplate
 from envpool.rollout.driver cimport PoolDriver
 from envpool.rollout.frames cimport FrameStore
-from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, row_of, slot_of
+from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, Track, row_of, slot_of
 from envpool.rollout.networks cimport Answers
 
 cdef class Recorder(PoolDriver):
@@ -63,6 +63,7 @@ cdef class Recorder(PoolDriver):
     cdef int check_has_room(self) except -1
     cdef RolloutMemory take_memory(self, bint fresh)
     cdef int begin_next(self) except -1
+    cdef bint has_first(self, Track* track) noexcept
     cdef void carry(self, RolloutMemory source, RolloutMemory target) noexcept
     cdef cnp.ndarray as_extra(self, int k, object value, object env_id, object action)
     cdef object count_rows(self, object env_id, object action)

@@ -228,6 +228,15 @@ cdef class Recorder(PoolDriver):
         self.is_finished = False
         return 0
 
+    cdef bint has_first(self, const Track* track) noexcept:
+        """Whether an array has rows of first observations that the recorder itself writes.
+
+        FrameStore has two arrays of its own: it writes before it reads, and the one of frames is large.
+        """
+        if self.frames is not None and (track == self.frames.frames or track == self.frames.numbers):
+            return False
+        return track.offset >= 0 and track.shift != 0
+
     cdef void carry(self, RolloutMemory source, RolloutMemory target) noexcept:
         """Copies the last slot of each env, with the action that is in flight, to the first slot."""
         cdef Track* track
@@ -237,9 +246,7 @@ cdef class Recorder(PoolDriver):
             self.frames.carry(source, target, self.lengths)
         for k in range(len(self.layout.names)):
             track = &self.layout.tracks[k]
-            if track.offset < 0 or track.shift == 0:
-                continue
-            if self.frames is not None and (track == self.frames.frames or track == self.frames.numbers):
+            if not self.has_first(track):
                 continue
             if self.is_sync:
                 memmove(slot_of(track, target, 0), slot_of(track, source, self.longest), track.slot_bytes)
@@ -776,17 +783,12 @@ cdef class Recorder(PoolDriver):
         return self.has_observation[id] and not self.is_sent[id] and PoolDriver.may_reset(self, id)
 
     cdef void clear_observations(self, RolloutMemory memory) noexcept:
-        """Clears what belongs to the first observations: used memory has that of an older rollout.
-
-        The arrays of FrameStore are left as they are: it writes before it reads, and the one of frames is large.
-        """
+        """Clears what belongs to the first observations: used memory has that of an older rollout."""
         cdef Track* track
         cdef int k
         for k in range(len(self.layout.names)):
             track = &self.layout.tracks[k]
-            if track.offset < 0 or track.shift == 0:
-                continue
-            if self.frames is not None and (track == self.frames.frames or track == self.frames.numbers):
+            if not self.has_first(track):
                 continue
             memset(slot_of(track, memory, 0), 0, track.slot_bytes)
 
