@@ -22,7 +22,8 @@ cdef enum:      # queues and claims
     MAX_DOUBLINGS = 4       # of a claim, for threads that keep meeting each other
     MIN_CLAIM = 2000        # work per claim: enough to hide the cost of claiming,
     MAX_CLAIM = 32000       # and little enough to balance threads and to notice Ctrl-C
-    MEASURED = 1000         # one in 16 of the chunks that cost less is measured: two clock reads would show
+    MEASURED = 1000         # of the chunks that cost less, samples are measured: two clock reads would show
+    SAMPLED = 16            # one chunk of this many, a power of two, is a sample
     TRIVIAL = 500           # cost of a step below which resets are quick, too: parting a chunk does not pay
 
 cdef enum:      # what a step costs
@@ -73,9 +74,14 @@ cdef inline int64_t low_quantile(int64_t old, int64_t sample) noexcept nogil:
     return old + ((min(sample - old, old + 8) + 7) >> 3)
 
 
+cdef inline int floor_log2(int64_t n) noexcept nogil:
+    """Returns the position of the highest bit of n > 0."""
+    return 63 - clz(n)
+
+
 cdef inline bint is_sampled(int64_t first, int64_t n) noexcept nogil:
-    """Whether a chunk of n envs from ring position `first` on is a sample, as one in 16 is, whatever its size."""
-    return (first >> (63 - clz(n)) & 15) == 0
+    """Whether a chunk of n envs from ring position `first` on is a sample, as one in SAMPLED is, whatever its size."""
+    return (first >> floor_log2(n) & (SAMPLED - 1)) == 0
 
 
 cdef inline void note_cost(Engine* e, int64_t sample) noexcept nogil:
@@ -94,7 +100,7 @@ cdef inline void note_mean(Engine* e, int64_t first, int64_t n, int64_t sample) 
     if sample <= 2 * mean and n < 16:
         if not is_sampled(first, n):
             return
-        n *= 16                 # a small chunk is weighted for those that are no samples
+        n *= SAMPLED            # a small chunk is weighted for those that are no samples
     elif sample > RARE * mean:
         n *= 4                  # outlier: weight x4
     if llabs(sample - mean) > mean >> 3:
@@ -174,7 +180,7 @@ cdef inline int32_t measured_chunks(int64_t first, int64_t n, int64_t cost) noex
     """Returns for how many chunks that of n envs from ring position `first` on is measured, or 0 if it is not."""
     if cost == 0 or n * cost > MEASURED:
         return 1
-    return 16 if is_sampled(first, n) else 0
+    return SAMPLED if is_sampled(first, n) else 0
 
 
 cdef inline bint consumer_helps(Engine* e, int64_t cost, bint is_partial) noexcept nogil:

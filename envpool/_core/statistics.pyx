@@ -20,6 +20,7 @@ from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx64, ep_now, ep_store_rlx64
 from envpool._core.flags cimport ep_find_flags
+from envpool._core.policy cimport floor_log2
 from envpool._core.structs cimport (
     Block, ELAPSED_STEP, Engine, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_PLAYER_RETURN, EPISODE_RETURN,
     EPISODE_TIME,
@@ -32,9 +33,6 @@ cnp.import_array()
 cdef extern from "statistics.h" nogil:
     void ep_add_rewards(double* returns, const float* reward, int64_t n)
     void ep_join_flags(uint8_t* joined, const uint8_t* a, const uint8_t* b, int64_t n)
-
-cdef extern from *:
-    int clz "__builtin_clzll"(unsigned long long word) nogil
 
 cdef enum:
     LAST = 100          # episodes of which `totals` returns the means
@@ -127,7 +125,7 @@ cdef void mark_ends_of_games(Engine* e, Block* b, const int32_t* ids, int32_t n,
 
 cdef void note_step_time(Tally* tally, int64_t n, int64_t cost) noexcept nogil:
     """Counts n steps that took `cost` ns each."""
-    cdef int32_t k = 63 - clz(<uint64_t>max(cost, 1))
+    cdef int32_t k = floor_log2(max(cost, 1))
     ep_add_sc64(&tally.step_times[min(k, NUM_STEP_TIMES - 1)], n)
 
 
