@@ -245,8 +245,8 @@ def main(argv=None):
         agents, returns = train(replace(args, seed=seed))
         runs.append((returns.steps, returns.values))
         print(
-            f"{args.task}: {MEASURE.mean} {returns.mean:.1f} over the last {min(len(returns.values), 100)} of "
-            f"{len(returns.values)} episodes, seed {seed}, {time.perf_counter() - start:.1f} s"
+            f"{args.task}: {MEASURE.mean} {returns.mean:.1f} over {returns.counted}, "
+            f"seed {seed}, {time.perf_counter() - start:.1f} s"
         )
         if args.episodes:
             evaluate(args, agents)

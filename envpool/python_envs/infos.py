@@ -86,8 +86,8 @@ def add_infos(
     rows: Sequence[int],
     ids: Sequence[int],
     drop: Callable[[int], None],
-    batched: Callable[[Sequence[int]], dict[str, Any]] | None = None,
-    reserved: Container[str] = (),
+    batched: Callable[[Sequence[int]], dict[str, Any]] | None,
+    reserved: Container[str],
 ) -> None:
     """Add the infos of some rows to the info of a batch, whose own keys stay.
 
@@ -106,7 +106,7 @@ def add_infos(
     drop : callable
         ``drop(env_id)`` forgets an info for good. It is called before the warning, which a filter may turn into an
         exception.
-    batched : callable, optional
+    batched : callable or None
         ``batched(rows)`` returns the entries for the infos of some rows; by default `batch_infos`.
     reserved : container of str
         Keys that are left out: those of entries that the pool has in other batches.

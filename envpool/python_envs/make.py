@@ -24,7 +24,6 @@ T = TypeVar("T")
 
 START_METHODS = ("fork", "spawn", "forkserver")
 WORKERS = ("inline", "thread", "process", "auto")
-OWN_OPTIONS = ("workers", "start_method", "env_type", "env_kwargs", "debug")
 
 #: The most threads that wait for environments in other processes, each for its own; only async pools need several.
 MOST_WAITING = 64
@@ -124,14 +123,15 @@ def build(
 ) -> T:
     """Return what a function makes of the spec and the render options of a pool; see `make_python` for the rest."""
     check_choice("workers", workers, WORKERS)
-    shown_too = {
-        "workers": "" if workers == "inline" else workers,
+    defaults = build.__kwdefaults__ or {}
+    asked = {
+        "workers": workers,
         "num_threads": num_threads,
-        "start_method": "" if start_method == "fork" else start_method,
+        "start_method": start_method,
         "env_kwargs": env_kwargs,
         "debug": debug,
     }
-    known = {*spec_class(PythonEnv).gen_config._fields, *OPTIONS_OF_POOL, *PRESET_OPTIONS, *OWN_OPTIONS} - {"source"}
+    known = {*spec_class(PythonEnv).gen_config._fields, *OPTIONS_OF_POOL, *PRESET_OPTIONS, *defaults} - {"source"}
     options = canonical(options | ({"num_threads": num_threads} if num_threads else {}), known)
     check_names(options, known, "make_python", "pass arguments of the environment in env_kwargs={...}")
     render_mode = options.get("render_mode")
@@ -192,7 +192,7 @@ def build(
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = resolve_entry(entry, env_type, options)
-        spec.other_options = {name: value for name, value in shown_too.items() if value}
+        spec.other_options = {name: value for name, value in asked.items() if value != defaults[name]}
         return opened(spec, render)
     except EnvCreateError as error:
         cause = source.take_error()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,13 +37,13 @@ class Measure(NamedTuple):
 RETURNS = Measure()
 
 
-class Curve:
+class Episodes:
     """Returns of finished episodes.
 
     Attributes
     ----------
     steps : list of int
-        Total number of steps of the finished episodes, after each episode.
+        Number of steps at the end of each episode, as the class that adds them counts.
     values : list of float
         The return of each episode.
     is_interrupted : bool
@@ -54,13 +53,7 @@ class Curve:
     def __init__(self) -> None:
         self.steps: list[int] = []
         self.values: list[float] = []
-        self.start = time.perf_counter()
         self.is_interrupted = False
-
-    def add(self, value: float, length: float) -> None:
-        """Add an episode with its return and its length."""
-        self.steps.append((self.steps[-1] if self.steps else 0) + int(length))
-        self.values.append(float(value))
 
     @property
     def mean(self) -> float:
@@ -71,55 +64,46 @@ class Curve:
         """Return whether 100 episodes have ended, and the last 100 have at least this mean return."""
         return len(self.values) >= 100 and self.mean >= target
 
+    @property
+    def counted(self) -> str:
+        """The episodes of `mean`, as a text."""
+        return f"the last {min(len(self.values), 100)} of {len(self.values)} episodes"
+
+
+class Curve(Episodes):
+    """Returns of episodes that are added one by one; `steps` are the steps of the finished episodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.start = time.perf_counter()
+
+    def add(self, value: float, length: float) -> None:
+        """Add an episode with its return and its length."""
+        self.steps.append((self.steps[-1] if self.steps else 0) + int(length))
+        self.values.append(float(value))
+
     def report(self, args: Any, name: str) -> None:
         """Print the result, plot it if requested, and exit with an error if the target was not reached."""
         seconds = time.perf_counter() - self.start
         if args.plot:
             plot(args.plot, f"{name} on {args.task}, seed {args.seed}", self.steps, self.values, args.target)
         print(
-            f"{name} on {args.task}: mean return {self.mean:.1f} over the last {min(len(self.values), 100)} of "
-            f"{len(self.values)} episodes, {self.steps[-1] if self.steps else 0} steps, seed {args.seed}, "
-            f"{seconds:.1f} s"
+            f"{name} on {args.task}: mean return {self.mean:.1f} over {self.counted}, "
+            f"{self.steps[-1] if self.steps else 0} steps, seed {args.seed}, {seconds:.1f} s"
         )
         if not self.has_reached(args.target):
             raise SystemExit(f"the target {args.target:g} was not reached")
 
 
-class Returns:
-    """Returns of the episodes that a pool with ``finished_episodes=True`` reports.
-
-    Attributes
-    ----------
-    steps : list of int
-        Number of environment steps at the end of each episode.
-    values : list of float
-        The return of each episode.
-    is_interrupted : bool
-        True if Ctrl-C stopped the run.
-    """
-
-    def __init__(self) -> None:
-        self.last: deque[float] = deque(maxlen=100)
-        self.steps: list[int] = []
-        self.values: list[float] = []
-        self.is_interrupted = False
+class Returns(Episodes):
+    """Returns of the episodes that a pool with ``finished_episodes=True`` reports; `steps` are those of the pool."""
 
     def add(self, info: Mapping[str, Any], step: int) -> None:
         """Add the episodes that ended in a step of the pool; `step` is the number of environment steps so far."""
         if "finished" in info:
             found = info["finished"]["r"].tolist()
-            self.last.extend(found)
             self.values.extend(found)
             self.steps.extend([step] * len(found))
-
-    @property
-    def mean(self) -> float:
-        """Mean return of the last 100 episodes, or of all if there are fewer; NaN before the first."""
-        return float(np.mean(self.last)) if self.last else float("nan")
-
-    def has_reached(self, target: float) -> bool:
-        """Return whether 100 episodes have ended, and the last 100 have at least this mean return."""
-        return len(self.last) == 100 and self.mean >= target
 
 
 def parse_args(description: str, argv: Sequence[str] | None = None, num_envs: int = 16) -> argparse.Namespace:

@@ -69,8 +69,7 @@ def run_seeds(args: Any, train: Callable[[Any], Any], algorithm: str, measure: M
         curve = train(replace(args, seed=seed))
         runs.append((curve.steps, curve.values))
         print(
-            f"{args.task}: {measure.mean} {curve.mean:.{measure.decimals}f} over the last "
-            f"{min(len(curve.values), 100)} of {len(curve.values)} episodes, seed {seed}, "
+            f"{args.task}: {measure.mean} {curve.mean:.{measure.decimals}f} over {curve.counted}, seed {seed}, "
             f"{time.perf_counter() - start:.1f} s"
         )
         if curve.is_interrupted:
