@@ -38,7 +38,7 @@ from native_build import Build, Unavailable, is_for_another_processor, numpy_hea
 # processor, so no -march is set.
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-builtin-pow", "-fwrapv"]
 COMMON = ["-pipe", "-fvisibility=hidden", "-pthread", *EXACT]
-# A function begins a cache line: otherwise a change of what stands before it makes steps up to 3% faster or slower.
+# A function begins a cache line, so that what stands before it does not change how its own code lies in lines.
 ALIGNED = ["-falign-functions=64"]
 # In the debug profile only: looking for them takes time, and who installs the package cannot act on them.
 WARNINGS = ["-Wall", "-Wextra", "-Wno-unused-parameter"]
@@ -99,7 +99,7 @@ DIRECTIVES = {
 
 # What stands after this line in a generated file is mostly Cython's own code: the start of the module, its types, and
 # helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time, without
-# the passes that take longest and hardly make it smaller. What steps need of it is in the module UTILITIES.
+# passes that take time and do not make it smaller. What steps need of it is in the module UTILITIES.
 SPARED = "/* #### Code section: module_exttypes ### */\n"
 GCC = "#if defined(__GNUC__) && !defined(__clang__)\n{}\n#endif\n"
 FEWER = ", ".join(f'"no-{name}"' for name in ("expensive-optimizations", "gcse", "tree-pre", "tree-vrp"))

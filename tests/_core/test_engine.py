@@ -1,5 +1,6 @@
 """Worker threads: their number, names and CPUs, that they end, and that they work while the caller is away."""
 
+import gc
 import os
 import time
 
@@ -19,6 +20,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 @pytest.fixture(autouse=True)
 def no_thread_is_left():
+    gc.collect()  # pools of other tests that are in cycles have threads until then
     wait_until(lambda: not workers())
     yield
     wait_until(lambda: not workers())
