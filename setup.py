@@ -1,4 +1,6 @@
-"""Builds every .pyx file under envpool/ as its own extension and packs the headers; pyproject.toml has the rest.
+"""Builds every .pyx file under envpool/ as an extension and packs the headers; pyproject.toml has the rest.
+
+The modules of CORE are linked into one shared library, see envpool/_core/__init__.py; each other one is a library.
 
 ENVPOOL_PROFILE selects one of PROFILES. ENVPOOL_PGO=1 selects a profile-guided build for the families that have a
 training run, ENVPOOL_PORTABLE=1 a build that does without system calls of Linux. Each combination has its own build
@@ -17,6 +19,7 @@ import re
 import shutil
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +30,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.egg_info import egg_info
+from setuptools.modified import newer_group
 
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 import old_libraries
@@ -82,8 +86,11 @@ if glibc := os.environ.get("ENVPOOL_GLIBC"):
     library_folders.append(str(folder / "old_libraries"))
     linking += old_libraries.link_flags(folder / "old_libraries", glibc)
 
+# The package whose modules are linked into one library, and the module that gives the library its name.
+CORE = "envpool._core"
+LIBRARY = f"{CORE}.pool"
 # All modules share one module with Cython's utility code, instead of a copy in each of them.
-UTILITIES = "envpool._cython"
+UTILITIES = f"{CORE}._cython"
 DIRECTIVES = {
     "language_level": 3,
     "embedsignature": True,
@@ -134,6 +141,27 @@ def extension(source: Path) -> Extension:
         depends=shared
         + [str(p) for pattern in ("*.h", "build_needs.py") for p in sorted(source.parent.rglob(pattern))],
     )
+
+
+class Library(Extension):
+    """Extensions that become one library.
+
+    Parameters
+    ----------
+    modules : list of Extension
+        The extensions; their libraries and link flags are the same.
+    """
+
+    def __init__(self, modules: list[Extension]):
+        self.modules = modules
+        needed = {path for module in modules for path in (*module.sources, *module.depends)}
+        super().__init__(LIBRARY, [], depends=sorted(needed), extra_link_args=modules[0].extra_link_args)
+        self.library_dirs, self.libraries = modules[0].library_dirs, modules[0].libraries
+
+
+def is_of_core(ext: Extension) -> bool:
+    """Return whether an extension is a module of CORE."""
+    return ext.name.rpartition(".")[0] == CORE
 
 
 def translated() -> str:
@@ -189,7 +217,7 @@ def cythonized() -> list[Extension]:
     )
     record.write_text(options)
     mark.write_text(key)
-    return extensions
+    return [Library([e for e in extensions if is_of_core(e)]), *(e for e in extensions if not is_of_core(e))]
 
 
 def needs_of(source: Path) -> ModuleType | None:
@@ -232,15 +260,37 @@ class BuildExt(build_ext):
             if needs is not None:
                 needs.configure(ext, Build(profile, folder, (*COMMON, *PROFILES[profile]["compile"]), guided, portable))
                 ext.depends += ext.extra_objects  # a library that was made anew is linked anew
-            level = [flag for flag in ext.extra_compile_args if flag.startswith("-O")][-1]
-            if level == "-O3" and ext.name != UTILITIES:
-                spare(Path(ext.sources[0]))
+            if isinstance(ext, Library):
+                with ThreadPoolExecutor(cpus) as pool:
+                    ext.extra_objects = list(pool.map(self.compiled, ext.modules))
+            else:
+                self.prepare(ext)
             super().build_extension(ext)
         except Unavailable as reason:
             ext.optional = True
             self.warn(f"{ext.name} is left out: {reason}")
         self.done += 1
         print(f"[{self.done}/{len(self.extensions)}] {ext.name}", flush=True)
+
+    def prepare(self, ext: Extension) -> None:
+        """Get the generated file of an extension ready for the compiler."""
+        level = [flag for flag in ext.extra_compile_args if flag.startswith("-O")][-1]
+        if level == "-O3" and ext.name != UTILITIES:
+            spare(Path(ext.sources[0]))
+
+    def compiled(self, ext: Extension) -> str:
+        """Return the object file of an extension, compiled if something that it depends on is newer."""
+        self.prepare(ext)
+        (target,) = self.compiler.object_filenames(ext.sources, output_dir=self.build_temp)
+        if self.force or newer_group([*ext.sources, *ext.depends], target, "newer"):
+            self.compiler.compile(
+                ext.sources,
+                output_dir=self.build_temp,
+                macros=ext.define_macros,
+                include_dirs=ext.include_dirs,
+                extra_postargs=ext.extra_compile_args,
+            )
+        return target
 
     def copy_extensions_to_source(self) -> None:
         """Copy every extension into the tree with --inplace, since a newer one there may be of another profile."""

@@ -29,7 +29,6 @@ CYTHON_IMPORT = re.compile(
 LAYERS = (
     (
         "_core",
-        "_cython",
         "_support",
         "errors",
         "env",

@@ -31,7 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", metavar="N", type=seed, default=SEED, help=f"env i gets the seed N + i (default: {SEED})")
     add("--video", metavar="FILE", type=Path, help="write FILE-best, -median and -worst, .mp4 or .gif files")
     add("--json", metavar="FILE", type=Path, help="write the table and all episodes to FILE")
-    add("--max-steps", metavar="N", type=positive_int, default=MAX_STEPS, help="most steps of an episode")
+    add(
+        "--max-steps",
+        metavar="N",
+        type=positive_int,
+        default=MAX_STEPS,
+        help="fail if an episode has more steps (to truncate it: --option max_episode_steps=N)",
+    )
     add_option_argument(parser)
 
 

@@ -63,17 +63,17 @@ def blank(nest: Any) -> Any:
     return np.full(nest.shape, None if nest.dtype == object else 0, nest.dtype)
 
 
-def acting_players(result: Any) -> Any:
+def acting_players(result: Any, is_same_step: bool) -> Any:
     """Return the players that act next, bool in the form of ``info["player_mask"]``; None without players.
 
-    Of an environment that has begun an episode after the end of another one (same_step), these are all that have a row.
+    With "same_step", an environment whose episode has ended has begun the next one: these are all that have a row.
     """
     info = result[-1]
     if "player_mask" not in info:
         return None
     if len(result) == 2:
         return info["player_mask"]
-    begins = (result[2] | result[3]) & (info["elapsed_step"] == 0)
+    begins = (result[2] | result[3]) & is_same_step
 
     def acts(mask: Any, terminated: Any, truncated: Any) -> Any:
         return mask & (begins[:, None] | ~(terminated | truncated))

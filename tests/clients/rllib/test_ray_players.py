@@ -132,12 +132,12 @@ def test_who_acts_next(players, mode):
     maker = PoolMaker("Crowd-v0", 3, {"places": 4, "players": players, "autoreset_mode": mode, "seed": 1})
     actor, rng, ids = PoolActor(maker, 0, None), np.random.default_rng(0), np.arange(3, dtype=np.int32)
     _, result = actor.reset(ids, None, None)
-    acting = acting_players(result)
+    acting = acting_players(result, mode == "same_step")
     assert actor.describe()["players"] == 4
     for _ in range(40):
         actions = rng.integers(0, 11, (3, 4), np.int32)
         _, result = actor.exchange(actions, None, None)
-        before, acting = acting, acting_players(result)
+        before, acting = acting, acting_players(result, mode == "same_step")
         mask, elapsed = result[-1]["player_mask"], result[-1]["elapsed_step"]
         if players == "dict":
             before, mask = before["agents"], mask["agents"]
