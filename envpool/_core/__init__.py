@@ -1,7 +1,6 @@
-"""The engine and the pool; what is not compiled, and all other packages, stand on it.
+"""The engine and the pool. All modules of this folder are compiled into one shared library, that of the module `pool`.
 
-All compiled modules of this folder are in one shared library, which has the name of the module `pool`. A step runs the
-code of eight of them, and in a library of its own, each would have its own pages of memory.
+A step runs the code of eight of them, which would be spread over more pages of memory if each had a library of its own.
 """
 
 import sys

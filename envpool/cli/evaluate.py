@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import argparse
 import json
+from inspect import signature
 from pathlib import Path
 
 from envpool._support.files import check_output
 from envpool.cli.option_defaults import defaults_of
-from envpool.cli.parsing import add_option_argument, positive_int, read_options, seed
+from envpool.cli.parsing import add_option_argument, positive_int, read_options, refuse_options, seed
 from envpool.cli.progress import Progress
 from envpool.cli.watch.policy import add_policy_arguments, policy_of
 from envpool.evaluation.evaluate import MAX_STEPS, SEED, evaluate
 
+#: What is not left to ``--option``: the parameters of `evaluate`, and the seeds of environments.
+OWN: dict[str, str | None] = dict.fromkeys(signature(evaluate).parameters) | {
+    "num_envs": "--num-envs",
+    "episodes": "--episodes",
+    "video": "--video",
+    "max_steps": "--max-steps",
+    "policy": "--policy",
+    **dict.fromkeys(("seed", "seeds", "env_seed"), "--seed"),
+}
 HELP = "returns and lengths of a policy's episodes, with confidence intervals"
 
 
@@ -43,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Play the episodes, print the table and write the files."""
+    refuse_options(arguments.options, OWN)
     if arguments.json is not None:
         check_output(arguments.json)
     progress = Progress()

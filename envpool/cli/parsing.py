@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from envpool.errors import ConfigError
+
 
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that prints errors in one line and does not accept abbreviated options."""
@@ -92,6 +94,22 @@ def read_options(pairs: Sequence[tuple[str, str]], defaults: Mapping[str, Any]) 
         Values by name.
     """
     return {name: text if isinstance(defaults.get(name), str) else literal(text) for name, text in pairs}
+
+
+def refuse_options(pairs: Sequence[tuple[str, str]], arguments: Mapping[str, str | None]) -> None:
+    """Raise ConfigError if ``--option`` names what a command sets itself.
+
+    Parameters
+    ----------
+    pairs : sequence of (str, str)
+        Name and text of each option.
+    arguments : mapping
+        The argument of the command for each such name; None if it has none.
+    """
+    for name in [name for name, _ in pairs if name in arguments]:
+        if arguments[name] is None:
+            raise ConfigError(f"this command sets {name} itself: leave out --option {name}=...")
+        raise ConfigError(f"use {arguments[name]} instead of --option {name}=...")
 
 
 def literal(text: str) -> Any:

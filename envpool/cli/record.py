@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from envpool.cli.option_defaults import defaults_of
-from envpool.cli.parsing import add_option_argument, positive_int, read_options, seed
+from envpool.cli.parsing import add_option_argument, positive_int, read_options, refuse_options, seed
 from envpool.cli.progress import Progress
 from envpool.cli.watch.policy import add_policy_arguments, policy_of
 from envpool.evaluation.encoder import FORMATS
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the file, and say what it contains."""
+    refuse_options(arguments.options, {"num_envs": "--num-envs", "seed": "--seed"})
     options = read_options(arguments.options, defaults_of(arguments.task))
     if arguments.out.suffix in FORMATS:
         options = {"render_mode": "rgb_array"} | options

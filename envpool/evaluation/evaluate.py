@@ -115,6 +115,8 @@ def evaluate(
             if path is not None and pool.render_mode != "rgb_array":
                 raise ConfigError("video needs a pool that was made with render_mode='rgb_array'")
         else:
+            for own in {"seed", "env_seed"} & options.keys():
+                raise TypeError(f"the seeds of the environments are seeds here: pass seeds=... instead of {own}=...")
             count, given_seeds = plan(episodes, seeds, num_envs)
             settings = {"episode_statistics": True} | options
             pool = stack.enter_context(open_task(task_or_pool, len(given_seeds), given_seeds, **settings))
@@ -141,6 +143,8 @@ def evaluate(
 def plan(episodes: int | None, seeds: Any, num_envs: int | None) -> tuple[int, list[int]]:
     """Return the number of episodes and the seeds of the environments of a pool for a task."""
     is_one = seeds is None or isinstance(seeds, (int, np.integer))
+    if not is_one and len(seeds) == 0:
+        raise ConfigError("seeds must have a seed for each environment, got none: pass an int, or leave it out")
     default = 100 if is_one else len(seeds)
     count = whole_number("episodes", default if episodes is None else episodes)
     check_range("episodes", count, 1)

@@ -60,7 +60,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
     Attributes
     ----------
     pool : EnvPool
-        The pool that steps the environments. Do not call its methods while this object is in use.
+        The pool that steps the environments. Do not step or reset it yourself while this object is in use.
 
     Raises
     ------

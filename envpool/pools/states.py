@@ -50,8 +50,16 @@ class EnvStates(Sequence["EnvStates"]):
         ------
         StateError
             `data` is truncated, or not made of states.
+        TypeError
+            `data` is not bytes.
         """
-        return cls(split_states(bytes(memoryview(data))))
+        try:
+            content = bytes(memoryview(data))
+        except TypeError:
+            raise TypeError(
+                f"data must be bytes, got {type(data).__name__}: pass what bytes(states) returned"
+            ) from None
+        return cls(split_states(content))
 
     @property
     def nbytes(self) -> int:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from envpool._support.files import check_output
 from envpool._support.machine import cpu_limit
 from envpool.config.checks import flag
 from envpool.config.spaces import nested
@@ -491,9 +492,12 @@ class ReplayBuffer(ReplayRecorder):
         ------
         PoolStateError
             A step is in flight, or another call is inside.
+        ConfigError
+            The folder of the file does not exist, or the file is a folder.
         OSError
             The file cannot be written.
         """
+        check_output(Path(path))
         self.enter_ring()
         try:
             self.check_idle("save")
@@ -546,6 +550,8 @@ class ReplayBuffer(ReplayRecorder):
         for name, own in (("num_envs", self.pool.num_envs), ("capacity", self.capacity)):
             if numbers[name] != own:
                 raise StateError(f"the saved replay buffer has {name}={numbers[name]}, but this one has {own}")
+        if numbers["has_obs"] not in (0, 1):
+            raise StateError(f"the saved replay buffer is damaged: has_obs is {numbers['has_obs']}")
         head = numbers["head"]
         slots = min(head + 1, ring.num_slots)
         views = ring.views()
@@ -560,7 +566,7 @@ class ReplayBuffer(ReplayRecorder):
                     "it belongs to a buffer of another task, or with other options"
                 )
             # What is checked must not change any more.
-            is_checked = name in ("numbers", "lasts", "priorities")
+            is_checked = name in ("flags", "numbers", "lasts", "priorities")
             arrays[name] = np.array(array, order="C") if is_checked else np.ascontiguousarray(array)
         known = {f"array:{name}" for name in views}
         others = [name for name in state if name.startswith("array:") and name not in known]
@@ -632,6 +638,8 @@ def shaped(nest: Any, arrays: list[Array]) -> Any:
 def checked_index(index: Any) -> npt.NDArray[np.int64]:
     """Return numbers of transitions as a fresh int64 array, or raise TypeError."""
     rows = np.array(np.asarray(index))  # a copy: what is checked must not change any more
+    if rows.shape == (0,):
+        return rows.astype(np.int64)
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         raise TypeError(f"index must be a one-dimensional array of integers, got {rows.dtype} {rows.shape}")
     checked: npt.NDArray[np.int64] = np.minimum(rows, np.iinfo(np.int64).max).astype(np.int64)

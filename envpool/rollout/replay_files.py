@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import struct
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,19 @@ from envpool.errors import StateError
 HEADER = 30
 #: Least size of an array that is mapped.
 MAPPED = 1 << 20
+#: Bytes that are read at once to check them.
+CHUNK = 1 << 20
+#: What zipfile and NumPy raise if bytes of an archive or of the header of an array were changed.
+DAMAGES = (
+    zipfile.BadZipFile,
+    ValueError,
+    EOFError,
+    IndexError,
+    OverflowError,
+    NotImplementedError,
+    struct.error,
+    tokenize.TokenError,
+)
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
@@ -41,7 +57,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive, path.open("rb") as file:
             return {info.filename.removesuffix(".npy"): mapped(path, file, info) for info in archive.infolist()}
-    except (zipfile.BadZipFile, ValueError, EOFError, IndexError) as error:
+    except DAMAGES as error:
         raise StateError(f"{path} is not a saved replay buffer, or is damaged: {error}") from error
 
 
@@ -52,7 +68,9 @@ def mapped(path: Path, file: Any, info: zipfile.ZipInfo) -> Any:
     file.seek(info.header_offset)
     header = file.read(HEADER)
     lengths = int.from_bytes(header[26:28], "little"), int.from_bytes(header[28:30], "little")
-    file.seek(info.header_offset + HEADER + sum(lengths))
+    begin = info.header_offset + HEADER + sum(lengths)
+    check_sum(path, file, begin, info)
+    file.seek(begin)
     version = np.lib.format.read_magic(file)
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, is_fortran, dtype = read_header(file)
@@ -62,3 +80,13 @@ def mapped(path: Path, file: Any, info: zipfile.ZipInfo) -> Any:
     if size < MAPPED:
         return np.frombuffer(file.read(size), dtype).reshape(shape)
     return np.memmap(path, dtype, "r", file.tell(), shape)
+
+
+def check_sum(path: Path, file: Any, begin: int, info: zipfile.ZipInfo) -> None:
+    """Raise StateError unless the bytes of an array of an archive, from `begin` on, are those that were written."""
+    file.seek(begin)
+    left, value = info.file_size, 0
+    while left and (chunk := file.read(min(left, CHUNK))):
+        left, value = left - len(chunk), zlib.crc32(chunk, value)
+    if left or value != info.CRC:
+        raise StateError(f"{path} is damaged: the checksum of {info.filename} differs")

@@ -85,7 +85,9 @@ cdef class Ring:
         self.obs, self.actions, self.batches, self.planned = obs, actions, [], -1
         s.num_envs, s.n_step, s.gamma, s.depth, s.highest = num_envs, n_step, gamma, depth, 1
         if num_steps * num_envs >= 1 << 40:
-            raise MemoryError(f"a replay buffer of {num_steps * num_envs} transitions is too large")
+            raise MemoryError(
+                f"a replay buffer of {num_steps * num_envs} transitions is too large: ask for a smaller capacity"
+            )
         s.num_steps = num_steps
         s.num_slots = s.num_steps + max(depth, 1)
         ep_pcg64_seed_words(&self.generator, <const uint32_t*>cnp.PyArray_DATA(seed), cnp.PyArray_SIZE(seed))
@@ -535,12 +537,19 @@ cdef class Ring:
     def set_priorities(self, cnp.ndarray index, cnp.ndarray priorities):
         """Set the priorities, float64 (n,), of transitions, int64 (n,); those that have left the ring are ignored.
 
-        Nobody else may be able to write to the arrays. Priorities must be finite and not negative.
+        Nobody else may be able to write to the arrays. Priorities must be finite and not negative. Raises ConfigError,
+        and changes nothing, if the ring has never had one of the transitions.
         """
         cdef Steps* s = &self.s
         cdef const int64_t* ids = <const int64_t*>cnp.PyArray_DATA(index)
         cdef const double* values = <const double*>cnp.PyArray_DATA(priorities)
-        cdef int64_t k
+        cdef int64_t k, end = s.head * s.num_envs
+        for k in range(cnp.PyArray_SIZE(index)):
+            if not 0 <= ids[k] < end:
+                raise ConfigError(
+                    f"index[{k}] must be the index of a transition, 0 to {end - 1}, got {ids[k]}; no priority was "
+                    "changed"
+                )
         with nogil:
             for k in range(cnp.PyArray_SIZE(index)):
                 if is_ready(s, ids[k]):
@@ -631,10 +640,11 @@ cdef class Ring:
 
     cdef int check_rows(self, int64_t head, int64_t live, bint has_obs, dict arrays, cnp.ndarray last,
                         int64_t num_strays) except -1:
-        """Raises StateError unless the rows that a saved state names exist, each last observation once."""
+        """Raises StateError unless the flags and rows that a saved state names exist, each last observation once."""
         cdef Steps* s = &self.s
         cdef int64_t at, step, env, num_last = last.shape[0]
         cdef const int32_t* lasts = <const int32_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays["lasts"])
+        cdef const uint8_t* flags = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays["flags"])
         cdef const int32_t* numbers = NULL
         cdef const double* priorities = NULL
         cdef cnp.ndarray seen = np.zeros(num_last + 1, np.uint8)
@@ -652,6 +662,8 @@ cdef class Ring:
                 if not 0 <= lasts[env] <= num_last or (lasts[env] and is_seen[lasts[env]]):
                     raise StateError(f"the saved replay buffer is damaged: it names last observation {lasts[env]}")
                 is_seen[lasts[env]] = 1
+                if flags[env] > VALID | DONE | TERMINATED | READY:
+                    raise StateError(f"the saved replay buffer is damaged: a step has the flags {flags[env]}")
                 if priorities != NULL and not (isfinite(priorities[env]) and priorities[env] >= 0):
                     raise StateError("the saved replay buffer is damaged: a priority is negative or not finite")
         return 0

@@ -96,6 +96,8 @@ class Curriculum:
     def update(self, scores: Any = (), env_id: Any = None) -> float:
         """Count episodes, change the level if it is time, and return it.
 
+        One call changes the level once: scores that follow the change in it belong to the level before.
+
         Parameters
         ----------
         scores : array_like
@@ -122,11 +124,13 @@ class Curriculum:
         for score in given.tolist():
             self._scores.append(float(score))
             if len(self._scores) == self._scores.maxlen:
-                mean = sum(self._scores) / len(self._scores)
+                mean, before = sum(self._scores) / len(self._scores), self._level
                 if mean >= self.harder_at:
                     self._move(min(round(self._level + self.step, 12), 1.0))
                 elif self.easier_at is not None and mean <= self.easier_at:
                     self._move(max(round(self._level - self.step, 12), 0.0))
+                if self._level != before:
+                    break  # the other episodes were played at the level before
         self._apply(ids)
         return self._level
 

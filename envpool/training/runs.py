@@ -42,7 +42,13 @@ def start(args: Any, **options: Any) -> Any:
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.torch_threads)
     sizes = {"num_envs": args.num_envs, "seed": args.seed * args.num_envs, "num_threads": args.env_threads}
-    return make_pool(args.task, **sizes | options | json.loads(args.options))
+    pool = make_pool(args.task, **sizes | options | json.loads(args.options))
+    if pool.spec.num_players:
+        raise SystemExit(
+            f"this example needs a task without players, and {args.task} has {pool.spec.num_players}: "
+            "examples/mappo.py trains players that act together, examples/connect_four.py those that take turns"
+        )
+    return pool
 
 
 def run_seeds(args: Any, train: Callable[[Any], Any], algorithm: str, measure: Measure = RETURNS) -> None:

@@ -21,6 +21,26 @@ def test_evaluate_prints_the_table_and_writes_all_episodes(tmp_path, capsys):
     assert json.loads((tmp_path / "a.json").read_text()) == result.to_dict()
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "text"),
+    [
+        ("evaluate", "num_envs=3", "use --num-envs instead of --option num_envs=..."),
+        ("evaluate", "seed=3", "use --seed instead of --option seed=..."),
+        ("evaluate", "env_seed=[3]", "use --seed instead of --option env_seed=..."),
+        ("evaluate", "seeds=3", "use --seed instead of --option seeds=..."),
+        ("evaluate", "confidence=0.5", "this command sets confidence itself: leave out --option confidence=..."),
+        ("record", "num_envs=3", "use --num-envs instead of --option num_envs=..."),
+        ("record", "seed=3", "use --seed instead of --option seed=..."),
+        ("watch", "seed=3", "use --seed instead of --option seed=..."),
+        ("watch", "render_mode=human", "use --window or --out instead of --option render_mode=..."),
+    ],
+)
+def test_options_that_have_an_argument(command, option, text, tmp_path, capsys):
+    out = [f"{tmp_path}/a.npz"] if command == "record" else []
+    assert main([command, "CartPole-v1", *out, "--option", option]) == 2
+    assert text in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.fixture
 def task():
     """The id of a task that only gymnasium has."""

@@ -90,6 +90,14 @@ def test_evaluations_repeat_and_depend_on_seeds():
     assert len(envpool.evaluate("random", "Blackjack-v1", 3)) == 3
 
 
+@pytest.mark.parametrize("option", [{"seed": 3}, {"env_seed": [3, 4]}])
+def test_seeds_have_one_name(option):
+    with pytest.raises(TypeError, match=rf"pass seeds=\.\.\. instead of {next(iter(option))}="):
+        envpool.evaluate("random", "CartPole-v1", 2, **option)
+    with pytest.raises(ConfigError, match="seeds must have a seed for each environment, got none"):
+        envpool.evaluate("random", "CartPole-v1", seeds=[])
+
+
 def test_declared_mujoco_tasks():
     with envpool.make_gymnasium("Hopper-v5", num_envs=2, max_episode_steps=20) as pool:
         result = envpool.evaluate(lambda obs: np.zeros((len(obs), 3), np.float32), pool)

@@ -52,6 +52,8 @@ def test_bytes(states):
     assert EnvStates.from_bytes(bytearray(data)) == states
     assert EnvStates.from_bytes(memoryview(data)) == states
     assert len(EnvStates.from_bytes(b"")) == 0
+    with pytest.raises(TypeError, match="data must be bytes, got str"):
+        EnvStates.from_bytes("x")
     assert repr(states) == f"EnvStates(num_envs=4, nbytes={len(data)})"
 
 

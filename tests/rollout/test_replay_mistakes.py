@@ -128,6 +128,23 @@ def test_bad_priorities_change_nothing(pool, priority, error, text):
     np.testing.assert_array_equal(buffer.state_dict()["array:priorities"], before)
 
 
+@pytest.mark.parametrize("index", [-1, N, 10**9])
+def test_priorities_of_transitions_that_never_were(pool, index):
+    buffer = envpool.ReplayBuffer(pool, 9, prioritized=True)
+    buffer.reset()
+    step(buffer)
+    before = buffer.state_dict()["array:priorities"]
+    text = rf"index\[1\] must be the index of a transition, 0 to {N - 1}, got {index}; no priority was changed"
+    with pytest.raises(ConfigError, match=text):
+        buffer.update_priorities([0, index], [5.0, 5.0])
+    np.testing.assert_array_equal(buffer.state_dict()["array:priorities"], before)
+
+
+def test_no_transitions(buffer):
+    step(buffer)
+    assert buffer.transitions([]).obs.shape == (0, 6)
+
+
 def test_transitions_that_have_left(pool):
     buffer = envpool.ReplayBuffer(pool, 2 * N)
     buffer.reset()
@@ -187,6 +204,14 @@ def test_a_reset_drops_a_step_in_flight(pool, buffer):
     got = buffer.transitions(buffer.indices())
     assert got.action.tolist() == [3] * N + [5] * N
     np.testing.assert_array_equal(got.obs[N:, 2], 0)
+
+
+def test_files_that_cannot_be_written(buffer, tmp_path):
+    with pytest.raises(ConfigError, match=f"cannot write {tmp_path}/no/x.npz: the directory {tmp_path}/no does not"):
+        buffer.save(tmp_path / "no" / "x.npz")
+    with pytest.raises(ConfigError, match=f"cannot write {tmp_path}: it is a directory"):
+        buffer.save(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_calls_while_a_step_is_in_flight(buffer, tmp_path):

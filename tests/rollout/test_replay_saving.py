@@ -115,6 +115,7 @@ def changed(state, name, where, value):
         (lambda s: {"head": "x"}, "is damaged"),
         (lambda s: {"highest": np.nan}, "is damaged"),
         (lambda s: {"highest": None}, "is damaged"),
+        (lambda s: {"has_obs": 2**63 - 1}, "has_obs is 9223372036854775807"),
         (lambda s: {"live": 11}, "it has 11 of 40 steps"),
         (lambda s: {"live": -1}, "it has -1 of 40 steps"),
         (lambda s: {"head": -1, "live": 0}, "array frames of the saved"),
@@ -133,6 +134,7 @@ def changed(state, name, where, value):
         (lambda s: changed(s, "last", ..., 127), "it names frame 2139062143"),
         (lambda s: changed(s, "array:priorities", ..., -1), "a priority is negative or not finite"),
         (lambda s: changed(s, "array:priorities", ..., np.nan), "a priority is negative or not finite"),
+        (lambda s: changed(s, "array:flags", ..., 16), "a step has the flags 16"),
         (lambda s: {"last": s["last"][:, :-1]}, "rows of the saved replay buffer must have 12 bytes"),
         (lambda s: {"last": None}, "rows of the saved replay buffer must have 12 bytes"),
         (lambda s: {"strays": s["strays"][:0]}, "it names frame -"),
@@ -147,6 +149,39 @@ def test_damaged_states_change_nothing(saved, change, text):
         np.testing.assert_array_equal(value, before[name], err_msg=name)
 
 
+def test_damaged_files_change_nothing(saved, tmp_path):
+    """Whichever bit of a file changes, it is refused, or holds what was saved."""
+    buffer, _ = saved
+    path, rng = tmp_path / "buffer.npz", np.random.default_rng(1)
+    buffer.save(path)
+    content, before = path.read_bytes(), buffer.state_dict()
+    refused = 0
+    for bit in rng.choice(8 * len(content), 400, replace=False):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        try:
+            buffer.load(path)
+        except StateError:
+            refused += 1
+        for name, value in buffer.state_dict().items():
+            np.testing.assert_array_equal(value, before[name], err_msg=name)
+    assert refused > 200
+
+
+@pytest.mark.parametrize(("text", "at"), [(b"'shape': (", 9), (b"'descr'", 1), (b"PK\x01\x02", 6)])
+def test_a_damaged_header_names_the_file(saved, text, at, tmp_path):
+    """NumPy, tokenize and zipfile each have exceptions of their own for these."""
+    buffer, _ = saved
+    path = tmp_path / "buffer.npz"
+    buffer.save(path)
+    content = bytearray(path.read_bytes())
+    content[content.find(text) + at] ^= 0x40
+    path.write_bytes(content)
+    with pytest.raises(StateError, match=f"{path} is"):
+        buffer.load(path)
+
+
 def test_forged_numbers_crash_nothing(saved):
     """Numbers that are in range are accepted, whatever they are: all calls still work on such a buffer."""
     _, state = saved
@@ -159,7 +194,7 @@ def test_forged_numbers_crash_nothing(saved):
             places = rng.random(array.shape) < 0.1
             array[places] = rng.permutation(array[places])
             forged[name] = array
-        forged["array:flags"] = rng.integers(0, 256, state["array:flags"].shape).astype(np.uint8)
+        forged["array:flags"] = rng.integers(0, 16, state["array:flags"].shape).astype(np.uint8)
         try:
             pair.buffer.load_state_dict(forged)
         except StateError:
@@ -187,6 +222,4 @@ def test_files(tmp_path, saved):
     np.savez(path, version=np.array([object()]))
     with pytest.raises(StateError, match="dtype object"):
         buffer.load(path)
-    with pytest.raises(OSError, match="No such file"):
-        buffer.save(tmp_path / "nowhere" / "x.npz")
     assert [p.name for p in tmp_path.iterdir()] == ["x.npz"]

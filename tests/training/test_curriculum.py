@@ -23,11 +23,18 @@ def test_the_level_follows_the_scores(pool):
     assert course.update([1, 1, 1]) == 0
     assert course.update([False]) == 0.25  # three of four
     assert course.update([1, 1, 1]) == 0.25  # counted anew
-    assert course.update([1, 1, 1, 1, 1, 0, 0, 0, 0]) == 0.5 - 0.25 + 0.25
+    assert course.update([1, 1, 1, 1, 1, 0, 0, 0, 0]) == 0.5
     assert pool.get_randomize() == [ranges(course.level)] * 3
-    assert course.update(np.ones(40)) == 1
-    assert course.update(np.zeros(400)) == 0
-    assert pool.get_randomize() == [ranges(0)] * 3
+    assert course.update(np.zeros(3)) == 0.5  # what followed the change in one call was not counted
+    assert course.update(np.zeros(1)) == 0.25
+    assert pool.get_randomize() == [ranges(0.25)] * 3
+
+
+def test_a_call_changes_the_level_once(pool):
+    """All episodes of a call were played at the level before."""
+    course = envpool.Curriculum(pool, ranges, step=0.25, easier_at=0.25, window=4)
+    assert [course.update(np.ones(40)) for _ in range(5)] == [0.25, 0.5, 0.75, 1, 1]
+    assert [course.update(np.zeros(400)) for _ in range(5)] == [0.75, 0.5, 0.25, 0, 0]
 
 
 def test_without_a_lower_threshold_the_level_never_falls(pool):
@@ -122,7 +129,9 @@ def test_a_level_whose_distributions_are_refused_is_not_set(pool):
 
 def test_ten_steps_of_a_tenth_end_at_one(pool):
     course = envpool.Curriculum(pool, ranges, window=1)
-    assert course.update([1] * 10) == 1
+    for _ in range(10):
+        course.update([1])
+    assert course.level == 1
 
 
 @pytest.mark.parametrize("scores", [[float("nan")], ["1"], 1, [[1]], [[1], [2, 3]]])

@@ -56,3 +56,9 @@ def test_options_of_the_command_line_take_precedence():
         assert pool.num_envs == 2
         assert pool.spec.config.max_episode_steps == 7
         assert pool.spec.seeds().tolist() == [6, 7]
+
+
+@pytest.mark.parametrize(("task", "count"), [("MPE/simple_spread-v3", 3), ("ConnectFour-v0", 2)])
+def test_a_task_with_several_players(task, count):
+    with pytest.raises(SystemExit, match=f"{task} has {count}: examples/mappo.py"):
+        start(RunArgs(task=task))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envpool._support.files import check_output
-from envpool.cli.parsing import add_option_argument, positive_int, positive_seconds
+from envpool.cli.parsing import add_option_argument, positive_int, positive_seconds, refuse_options
 from envpool.cli.progress import Progress
 from envpool.cli.spec import spec_of
 from envpool.errors import ConfigError
@@ -98,9 +98,7 @@ def check(arguments: argparse.Namespace) -> None:
         raise ConfigError(
             "--compare measures the same task in both packages: leave out --option and --preset, gymnasium has neither"
         )
-    for name, _ in arguments.options:
-        if name in POOL_OPTIONS:
-            raise ConfigError(f"use --{name.replace('_', '-')} instead of --option {name}=...")
+    refuse_options(arguments.options, {name: f"--{name.replace('_', '-')}" for name in POOL_OPTIONS})
     for path in (arguments.json, arguments.plot):
         if path is not None:
             check_output(path)

@@ -16,7 +16,7 @@ import numpy as np
 
 from envpool._support.text import shown
 from envpool.cli.guard import INTERRUPTED
-from envpool.cli.parsing import add_option_argument, positive_int, read_options
+from envpool.cli.parsing import add_option_argument, positive_int, read_options, refuse_options
 from envpool.cli.progress import Progress
 from envpool.cli.watch.output import Output, check_output, open_output
 from envpool.cli.watch.policy import add_policy_arguments, load_policy
@@ -100,6 +100,7 @@ def play(pool: Any, act: Any, camera: Any, steps: int | None, output: Output) ->
 
 def make_pool(arguments: argparse.Namespace) -> Any:
     """Return the pool to watch."""
+    refuse_options(arguments.options, {"num_envs": "--num-envs", "seed": "--seed", "render_mode": "--window or --out"})
     task = registry.find(arguments.task)
     defaults = spec_class_of(task).gen_config._field_defaults
     options = {"num_envs": arguments.num_envs, "seed": arguments.seed} | read_options(arguments.options, defaults)
