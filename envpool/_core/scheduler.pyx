@@ -11,7 +11,7 @@ policy.pxd decides who works and for how long anybody spins; nothing here depend
 Waking is a tree if there are several queues: the consumer wakes one worker of each group, which wakes the others.
 """
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from envpool._core.atomic cimport (
@@ -28,6 +28,10 @@ from envpool._core.policy cimport (
 from envpool._core.statistics cimport note_claim, note_step_time, set_probe
 from envpool._core.structs cimport Engine, NEVER, Queue, Worker
 from envpool._core.watch cimport is_overdue, note_end, note_start
+
+cdef extern from "floats.h" nogil:
+    uint64_t ep_floats_enter()
+    void ep_floats_leave(uint64_t bits)
 
 
 # ---- queues ----------------------------------------------------------------------------------------------------------
@@ -226,6 +230,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
     cdef int64_t gap = LONG_IDLE, idle_since, limit
     cdef int _i
     ep_mark_worker(arg)
+    ep_floats_enter()           # a thread begins in the mode of the one that has started it
     while not ep_load_rlx32(&e.stop):
         if may_claim(e, reserve) and run_chunk(e, home, watched):
             continue
@@ -479,10 +484,12 @@ cdef void publish(Engine* e, const int32_t* ids, int32_t n, bint returns_at_once
 cdef bint help_out(Engine* e, bint* executes) noexcept nogil:
     """Claims and executes one chunk in place of the last worker, whose part the consumer takes; `executes` is set
     meanwhile."""
+    cdef uint64_t bits = ep_floats_enter()
     cdef bint found
     executes[0] = True
     found = run_chunk(e, e.num_queues - 1, NULL)
     executes[0] = False
+    ep_floats_leave(bits)
     return found
 
 
@@ -492,12 +499,15 @@ cdef bint run_if_quick(Engine* e) noexcept:
     True: the block is ready. This function never waits, since a worker might need the GIL to continue.
     """
     cdef int64_t cost = expected_cost(e)
+    cdef uint64_t bits
     if cost == 0 or not e.helps or num_unclaimed(e) * cost > QUICK:
         return False
+    bits = ep_floats_enter()
     e.receiver_executes = True
     while run_chunk(e, e.num_queues - 1, NULL):
         pass
     e.receiver_executes = False
+    ep_floats_leave(bits)
     return is_ready(e)
 
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from envpool._support.text import similar_tasks
 from envpool.cli.text import table
-from envpool.errors import UnknownTaskError
+from envpool.errors import ConfigError, UnknownTaskError
 from envpool.tasks.entries import TaskEntry, family_of
 from envpool.tasks.registry import registry
 from envpool.tasks.spec import spec_class_of
@@ -64,13 +64,13 @@ def is_glob(pattern: str) -> bool:
 
 
 def time_limit(task: TaskEntry) -> str:
-    """Return the default time limit; "-" if the task has none, or if its module cannot be imported."""
+    """Return the default time limit; "-" if the task has none, or if its class cannot be loaded."""
     from envpool.config.options import POOL_DEFAULTS
 
     limit = task.config.get("max_episode_steps")
     if limit is None:
         try:
             limit = spec_class_of(task).gen_config._field_defaults["max_episode_steps"]
-        except ImportError:
+        except (ImportError, ConfigError):
             return "-"
     return "-" if limit == POOL_DEFAULTS["max_episode_steps"] else str(limit)

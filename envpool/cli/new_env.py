@@ -19,6 +19,8 @@ HELP = "write a project with a native environment"
 
 #: Names that the module of a project cannot have, since its build or its test import them.
 TAKEN = {"envpool", "numpy", "cython", "setuptools", "setup", "pytest", *keyword.kwlist, *sys.stdlib_module_names}
+#: Names that the code of the example has or imports, beside that of its class.
+USED = {"Walker", "Config", "ConfigError", "EnvDefinition", "Field"}
 
 TEST = '''"""RandomWalk gives the same results in every API style, and its results depend only on seeds and actions."""
 
@@ -107,6 +109,8 @@ def class_name(text: str) -> str:
         raise argparse.ArgumentTypeError(f"NAME must be CamelCase, such as GridRace; got {text!r}")
     if module_name(text) in TAKEN:
         raise argparse.ArgumentTypeError(f"NAME must not be {text}: another module is called {module_name(text)}")
+    if text in USED:
+        raise argparse.ArgumentTypeError(f"NAME must not be {text}: the project's code has another {text}")
     return text
 
 

@@ -116,7 +116,7 @@ def evaluate(
                 raise ConfigError("video needs a pool that was made with render_mode='rgb_array'")
         else:
             for own in {"seed", "env_seed"} & options.keys():
-                raise TypeError(f"the seeds of the environments are seeds here: pass seeds=... instead of {own}=...")
+                raise TypeError(f"evaluate() has an argument for seeds: pass seeds=... instead of {own}=...")
             count, given_seeds = plan(episodes, seeds, num_envs)
             settings = {"episode_statistics": True} | options
             pool = stack.enter_context(open_task(task_or_pool, len(given_seeds), given_seeds, **settings))

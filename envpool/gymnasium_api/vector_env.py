@@ -280,7 +280,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         PoolStateError, RenderError
             See ``EnvPool.render``.
         """
-        if self._frames is not None:
+        if self._frames is not None and not self.pool.is_closed:
             return self._frames.take()
         frames = self.pool.render(self.pool._ids if self.render_mode == "rgb_array" else None)
         return None if frames is None else tuple(frames)

@@ -13,7 +13,7 @@ from importlib import import_module
 from pickle import PicklingError
 from typing import Any
 
-from envpool.errors import EnvIdError, PoolStateError
+from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.pools.states import EnvStates
 from envpool.tasks.entries import TaskEntry
 from envpool.tasks.resolve import make_render_options
@@ -184,7 +184,7 @@ def find_spec_class(recipe: Recipe) -> type[EnvSpec]:
     if recipe.entry is not None:
         try:
             return spec_class_of(recipe.entry)  # type: ignore[no-any-return]
-        except (ImportError, AttributeError) as error:
+        except (ImportError, ConfigError) as error:
             reason = reason or error
     task, name = (recipe.entry.task_id if recipe.entry else None), ".".join(recipe.env or ())
     raise ImportError(

@@ -88,8 +88,6 @@ class EnvPool(PoolAttributes, Pool):
         int32 (num_envs,): 0 to num_envs - 1.
     render_mode : {"rgb_array", "human"} or None
         The option `render_mode` of ``make``.
-    normalization : Normalization or None
-        The running statistics with which the pool normalises; None if it does not normalise.
     metadata : dict
         ``render_modes``, the render modes that pools of this task can have, and ``render_fps``, the frame rate that the
         metadata of the upstream environment name, in frames per second.
@@ -103,7 +101,7 @@ class EnvPool(PoolAttributes, Pool):
     _suffix: ClassVar[str] = "EnvPool"
 
     # A destructor of a base class, such as that of gymnasium before 1.3, also closes a pool whose __init__ failed.
-    normalization: Normalization | None = None
+    _normalization: Normalization | None = None
     spec: EnvSpec = cast(Any, SetByInit())
     num_envs: int = cast(Any, SetByInit())
     num_threads: int = cast(Any, SetByInit())
@@ -119,7 +117,7 @@ class EnvPool(PoolAttributes, Pool):
         spec.definition.check_requirements(spec.common_config)
         num_threads = min(config.num_threads or min(config.batch_size, cpu_limit()), config.num_envs)
         style = self._style(spec)
-        self.normalization = spec.transforms.normalization(style.transforms)
+        self._normalization = spec.transforms.normalization(style.transforms)
         super().__init__(
             render.capsule if render else spec.capsule,
             config.num_envs,
@@ -161,6 +159,18 @@ class EnvPool(PoolAttributes, Pool):
     def config(self) -> dict[str, Any]:
         """The configuration as a dict, with the ``num_threads`` that the pool has."""
         return dict(self.spec.config._asdict()) | {"num_threads": self.num_threads}
+
+    @property
+    def normalization(self) -> Normalization | None:
+        """The running statistics, or None; they are replaced by its `set`, not by another object."""
+        return self._normalization
+
+    @normalization.setter
+    def normalization(self, value: Any) -> None:
+        raise AttributeError(
+            "normalization cannot be assigned, since the pool computes with its own statistics: copy those of another "
+            "pool with pool.normalization.set(other.normalization.get())"
+        )
 
     @property
     def closed(self) -> bool:

@@ -571,11 +571,31 @@ def spec_class(env: type) -> type[EnvSpec]:
 
 
 def spec_class_of(entry: TaskEntry) -> Any:
-    """Return the EnvSpec class of a task, or raise ImportError if the task's module is missing."""
-    module = load_compiled(entry.import_path)
-    if entry.env is None:
-        return getattr(module, str(entry.spec_cls))
-    return spec_class(getattr(module, entry.env))
+    """Return the EnvSpec class of a task.
+
+    Raises
+    ------
+    ImportError
+        The task's module is missing, or importing it raises an exception.
+    ConfigError
+        The module does not have the class that the task was registered with.
+    """
+    try:
+        module = load_compiled(entry.import_path)
+    except ImportError:
+        raise
+    except Exception as error:
+        raise ImportError(
+            f"{entry.task_id} cannot be made, since importing its module {entry.import_path} raises {error!r}"
+        ) from error
+    argument, name = ("env", entry.env) if entry.env is not None else ("spec_cls", str(entry.spec_cls))
+    found = getattr(module, name, None)
+    if not isinstance(found, type):
+        raise ConfigError(
+            f"{argument} of the registered task {entry.task_id} must be the name of a class in {entry.import_path}, "
+            f"got {name!r}, {'which it does not have' if found is None else f'which is {shown(found)}'}"
+        )
+    return found if entry.env is None else spec_class(found)
 
 
 def new_class(env: type, name: str, base: type, members: dict[str, Any]) -> Any:

@@ -80,7 +80,11 @@ class Normalization:
         ------
         ConfigError
             An entry is missing, unknown, of another shape, or has a value that is not allowed. Nothing has changed.
+        TypeError
+            `values` is not a mapping.
         """
+        if not isinstance(values, Mapping):
+            raise TypeError(f"values must be what get() of a pool returns, a mapping of arrays, got {shown(values)}")
         required = {f"{name}.{part}" for name in self._shapes for part in ("mean", "var", "count")}
         optional = {"reward.discounted"} if self._transforms.normalizes_reward else set()
         missing, unknown = sorted(required - set(values)), sorted(set(values) - required - optional)

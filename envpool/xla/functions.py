@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from envpool._support.packages import load_compiled
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, PoolStateError
 
 bridge: Any = load_compiled(
     "envpool.xla.bridge",
@@ -47,6 +47,11 @@ def make_functions(pool: Any) -> tuple[Any, Callable[..., Any], Callable[..., An
 
     def call(rows: int | None, keys: str, *args: Any) -> Any:
         """Call the handler; `rows` is the number of rows to receive, None if the call does not receive."""
+        if np.shape(args[0]) != HANDLE.shape or getattr(args[0], "dtype", None) != HANDLE.dtype:
+            raise PoolStateError(
+                "handle must be the array that xla() or the call before has returned, uint8 (8,), got "
+                f"{getattr(args[0], 'dtype', type(args[0]).__name__)} {np.shape(args[0])}"
+            )
         batch = {} if rows is None else {name: batch_of(rows, *array) for name, array in arrays.items()}
         function = jax.ffi.ffi_call(
             TARGET,

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "envpool/_core/floats.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace {
@@ -67,7 +68,9 @@ ffi::Error pass_on(bool sends, bool receives, std::string_view keys, const Buffe
     std::string error;
     ep_xla_call call = {sends,      receives,        keys.data(),  ssize(keys), in.data(),
                         ssize(in), out.data(), ssize(out), &error};
+    uint64_t bits = ep_floats_enter();  // Python code and the transforms of a batch compute as they do in step(), too
     int code = serve(&call);
+    ep_floats_leave(bits);
     return code ? ffi::Error(static_cast<ffi::ErrorCode>(code), error) : ffi::Error::Success();
 }
 

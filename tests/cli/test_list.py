@@ -5,7 +5,7 @@ import pytest
 import envpool
 from envpool.cli.list import matching
 from envpool.cli.main import main
-from envpool.errors import UnknownTaskError
+from envpool.errors import ConfigError, UnknownTaskError
 from envpool.registration import registry
 from envpool.tasks.entries import family_of
 from tests.cli.command import run_command
@@ -81,6 +81,42 @@ def foreign_task():
 def test_family_that_cannot_be_loaded_is_listed(foreign_task, capsys):
     assert main(["list", foreign_task]) == 0
     assert listed(capsys.readouterr().out) == [[foreign_task, "no_such_package.envs", "-"]]
+
+
+@pytest.mark.parametrize(
+    ("module", "env", "text"),
+    [
+        ("tests.cli.no_module", "X", "No module named 'tests.cli.no_module'"),
+        ("tests.cli.command", "Nope", "env of the registered task Wrong-v0 must be the name of a class .* not have"),
+        (
+            "tests.cli.command",
+            "run_command",
+            "must be the name of a class in tests.cli.command, got 'run_command', whi",
+        ),
+        ("wrong_module", "X", r"Wrong-v0 cannot be made, since .* wrong_module raises ZeroDivisionError\('division"),
+    ],
+)
+def test_a_wrong_task_of_a_plugin(module, env, text, tmp_path, monkeypatch, capsys):
+    """It is listed like one whose module is missing, and `make` says what is wrong."""
+    (tmp_path / "wrong_module.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry.register("Wrong-v0", module, env=env)
+    try:
+        assert main(["list", "Wrong"]) == 0
+        assert listed(capsys.readouterr().out) == [["Wrong-v0", module, "-"]]
+        with pytest.raises((ImportError, ConfigError), match=text):
+            envpool.make_gymnasium("Wrong-v0")
+    finally:
+        del registry.tasks["Wrong-v0"]
+
+
+def test_an_option_of_a_registration_that_does_not_exist():
+    registry.register("Wrong-v0", "envpool.classic_control.cartpole", env="CartPole", foo=3)
+    try:
+        with pytest.raises(TypeError, match="task 'Wrong-v0', which was registered with it, has no option 'foo'"):
+            envpool.make_gymnasium("Wrong-v0")
+    finally:
+        del registry.tasks["Wrong-v0"]
 
 
 def test_family_of_this_package():

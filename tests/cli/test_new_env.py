@@ -1,6 +1,7 @@
 """``envpool new-env`` writes a project that builds, runs in every API style and passes the test written with it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import envpool
 from envpool.cli.main import main
+from envpool.cli.new_env import USED, source_text
 
 
 def run(*command, folder):
@@ -39,6 +41,9 @@ def test_a_project_builds_and_passes_its_test(tmp_path, monkeypatch, capsys):
         ("gridRace", "NAME must be CamelCase"),
         ("Random", "NAME must not be Random: another module is called random"),
         ("Setup", "NAME must not be Setup"),
+        ("Walker", "NAME must not be Walker: the project's code has another Walker"),
+        ("Config", "NAME must not be Config"),
+        ("Field", "NAME must not be Field"),
     ],
 )
 def test_names_are_checked(name, text, tmp_path, monkeypatch, capsys):
@@ -56,3 +61,13 @@ def test_nothing_is_overwritten(tmp_path, capsys):
     assert main(["new-env", "GridRace", str(tmp_path)]) == 2
     assert "already exists: choose another name or folder" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["setup.py"]
+
+
+def test_names_of_the_code_are_refused():
+    """A class of the project's name must not hide what the code of the example uses."""
+    text = source_text()
+    used = re.findall(r"(?m)^cdef struct ([A-Z]\w*)", text)
+    used += [
+        n for names in re.findall(r"(?m)^from [\w.]+ import (.*)", text) for n in names.split(", ") if n[0].isupper()
+    ]
+    assert set(used) == USED

@@ -458,3 +458,5 @@ def test_lists_of_frames_equal_gymnasiums(mode):
     assert ours.render() == ([], [])
     ours.close()
     theirs.close()
+    with pytest.raises(PoolClosedError):
+        ours.render()

@@ -208,3 +208,17 @@ def test_values_that_would_become_nan(entries, text):
         for _ in range(20):
             obs, reward, *_ = pool.step(np.ones(2, int))
         assert np.isfinite(obs).all() and np.isfinite(reward).all()
+
+
+def test_statistics_are_copied_not_assigned():
+    a, b = (envpool.make_gymnasium("CartPole-v1", num_envs=2, normalize_obs=True) for _ in range(2))
+    with a, b:
+        kept = b.normalization
+        with pytest.raises(AttributeError, match=r"pool.normalization.set\(other.normalization.get\(\)\)"):
+            b.normalization = a.normalization
+        assert b.normalization is kept
+        for values in (None, 3):
+            with pytest.raises(
+                TypeError, match=r"values must be what get\(\) of a pool returns, a mapping of arrays, got"
+            ):
+                b.normalization.set(values)

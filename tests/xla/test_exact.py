@@ -48,3 +48,22 @@ def test_scan_equals_the_loop(task, x64):
         _, got = rollout(step, actions, handle, keep)
         kept = [leaves(keep(outside.step(action))) for action in actions]
         assert_same(got, [np.stack(column) for column in zip(*kept, strict=True)])
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_subnormal_numbers_are_kept(num_threads):
+    """XLA flushes them to zero on its threads; environments and transforms keep them, whichever thread runs them."""
+    options = {"num_envs": 4, "players": "grid", "num_threads": num_threads, "seed": 1, "scale_reward": 1e-42}
+    inside, outside = twins("MPE/simple_tag-v3", **options)
+    rng = np.random.default_rng(0)
+    actions = np.stack([outside.sample_actions(rng) for _ in range(400)])
+    handle, _, _, step = inside.xla()
+    with inside, outside:
+        outside.reset()
+        inside.reset()
+        _, got = rollout(step, actions, handle, lambda batch: batch[:2])
+        kept = [leaves(outside.step(action)[:2]) for action in actions]
+        wanted = [np.stack(column) for column in zip(*kept, strict=True)]
+    tiny = np.finfo(np.float32).tiny
+    assert all(((wanted[k] != 0) & (abs(wanted[k]) < tiny)).any() for k in range(2))
+    assert_same(got, wanted)

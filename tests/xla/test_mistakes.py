@@ -10,7 +10,7 @@ import pytest
 from jax.errors import JaxRuntimeError
 
 import envpool
-from envpool.errors import ActionError
+from envpool.errors import ActionError, PoolStateError
 from envpool.xla.functions import HANDLE, TARGET
 from tests.support import plugin
 from tests.support.checked_pool import FAIL
@@ -27,6 +27,15 @@ def pool():
     with plugin.make(num_envs=4, episode_length=0) as made:
         made.reset()
         yield made
+
+
+@pytest.mark.parametrize("handle", [np.zeros(4, np.int32), np.zeros(8, np.int32), 3, np.zeros(7, np.uint8)])
+def test_what_is_no_handle(pool, handle):
+    _, recv, send, step = pool.xla()
+    for call in (recv, partial(send, action=np.zeros(4, np.int32)), partial(step, action=np.zeros(4, np.int32))):
+        with pytest.raises(PoolStateError, match=r"handle must be the array that xla\(\) or the call before"):
+            call(handle)
+    assert_works(pool)
 
 
 def assert_works(pool):
