@@ -1,6 +1,6 @@
 """Builds every .pyx file under envpool/ as an extension and packs the headers; pyproject.toml has the rest.
 
-The modules of CORE are linked into one shared library, see envpool/_core/__init__.py; each other one is a library.
+The modules of CORE are linked into one shared library, see envpool/_core/__init__.py; every other module has its own.
 
 ENVPOOL_PROFILE selects one of PROFILES. ENVPOOL_PGO=1 selects a profile-guided build for the families that have a
 training run, ENVPOOL_PORTABLE=1 a build that does without system calls of Linux. Each combination has its own build

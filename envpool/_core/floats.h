@@ -1,5 +1,5 @@
-/* How a thread computes with floats: environments round to nearest and keep subnormal numbers, whichever thread runs
- * them. XLA flushes subnormal numbers to zero on its threads, and so may a user on the thread that steps a pool. */
+/* How a thread computes with floats: steps and resets round to nearest and keep subnormal numbers, whichever thread
+ * runs them. XLA flushes subnormal numbers to zero on its threads, and so may a user on a thread that steps a pool. */
 #ifndef ENVPOOL_CORE_FLOATS_H
 #define ENVPOOL_CORE_FLOATS_H
 
