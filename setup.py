@@ -7,9 +7,10 @@ training run, ENVPOOL_PORTABLE=1 a build that does without system calls of Linux
 folder, because compilers do not track flags. A family that needs more has a build_needs.py, which
 scripts/native_build.py describes.
 
-In the release profile, a file is compiled at -O3, or at -O1 if the comments at its top have the line `# optimize: -O1`:
-the steps of environments do not run its code, or spend their time elsewhere. SPARED is about the code that Cython adds
-to a module. With -O3 for everything, a build would take half as long again, and no pool would be faster.
+In the release profile, a file is compiled at -O3, or with the flags LIGHTLY if the comments at its top have the line
+`# optimize: -Og`: the steps of environments do not run its code, or spend their time elsewhere. In the core, such files
+have -O1 instead: with LIGHTLY, a step of a single environment took 2% longer. SPARED is about the code that Cython adds
+to a module. With -O3 for everything, a build would take far longer, and no pool would be faster.
 """
 
 import gc
@@ -19,6 +20,7 @@ import re
 import shutil
 import sys
 import sysconfig
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -35,7 +37,7 @@ from setuptools.modified import newer_group
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 import old_libraries
 import toolchain
-from native_build import Build, Unavailable, is_for_another_processor, numpy_headers, usable_cpus
+from native_build import LIGHTLY, Build, Unavailable, is_for_another_processor, numpy_headers, usable_cpus
 
 # Bit-exactness depends on these flags: they forbid contraction to FMA, folding of pow(x, 2) and vectorisation of
 # straight-line code (in which gcc drops float roundings), and make integers wrap. The wheel must run on any x86-64
@@ -106,7 +108,8 @@ DIRECTIVES = {
 
 # What stands after this line in a generated file is mostly Cython's own code: the start of the module, its types, and
 # helpers of Python code. In files that are compiled at -O3, it is compiled at -Os, which takes half the time, without
-# passes that take time and do not make it smaller. What steps need of it is in the module UTILITIES.
+# passes that take time and do not make it smaller; at LIGHTLY, modules would be an eighth larger. What steps need of it
+# is in the module UTILITIES.
 SPARED = "/* #### Code section: module_exttypes ### */\n"
 GCC = "#if defined(__GNUC__) && !defined(__clang__)\n{}\n#endif\n"
 FEWER = ", ".join(f'"no-{name}"' for name in ("expensive-optimizations", "gcse", "tree-pre", "tree-vrp"))
@@ -120,11 +123,12 @@ random_lib = Path(numpy_headers()).parents[1] / "random" / "lib"
 shared = [str(p) for p in sorted(Path("include").rglob("*.h"))] + ["setup.py", "scripts/native_build.py"]
 
 
-def optimization(source: Path) -> list[str]:
+def optimization(source: Path) -> Sequence[str]:
     """Return the flags that the comments at the top of a .pyx file ask for, which only the release profile needs."""
     head = re.match(r"(#.*\n)*", source.read_text())
     assert head is not None
-    return re.findall(r"(?m)^# optimize: (-O\d)$", head[0]) if profile == "release" else []
+    levels = re.findall(r"(?m)^# optimize: (-O1|-Og)$", head[0]) if profile == "release" else []
+    return LIGHTLY if "-Og" in levels else levels
 
 
 def extension(source: Path) -> Extension:
@@ -134,7 +138,7 @@ def extension(source: Path) -> Extension:
         [str(source)],
         include_dirs=["include", ".", str(source.parent), numpy_headers()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *macros],
-        extra_compile_args=COMMON + ALIGNED + PROFILES[profile]["compile"] + optimization(source),
+        extra_compile_args=[*COMMON, *ALIGNED, *PROFILES[profile]["compile"], *optimization(source)],
         extra_link_args=["-pthread", *linking],
         library_dirs=[*library_folders, str(random_lib)],
         libraries=["npyrandom", "m"],

@@ -87,7 +87,7 @@ def test_levels_of_optimisation_stand_where_setup_reads_them():
     for source in (ROOT / "envpool").rglob("*.pyx"):
         text = source.read_text()
         if re.search(r"(?i)^#.*\boptimi[sz]e:", text, re.MULTILINE):
-            assert re.match(r"(#.*\n)?# optimize: -O[0-3]\n", text), source
+            assert re.match(r"(#.*\n)?# optimize: (-O1|-Og)\n", text), source
 
 
 # ---- built -----------------------------------------------------------------------------------------------------------

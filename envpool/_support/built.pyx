@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """For what this build of the package was made: setup.py passes it as macros."""
 
 cdef extern from *:

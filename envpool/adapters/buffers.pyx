@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Steps of a pool in the buffers of another library, and the sums of the rewards of episodes.
 
 The workers write a step into the buffers themselves. What they cannot write there, since a buffer has another dtype or

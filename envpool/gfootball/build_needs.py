@@ -272,10 +272,10 @@ def engine_library(build: Build) -> Path:
     stubs = HERE / "engine/stubs"
     sources += [folder / "data.cpp", HERE / "engine/football.cpp"]
     if build.profile == "release":
-        # One unit, in which small functions of other files are inlined. With sanitizers, it would take gigabytes.
+        # One unit, in which functions of other files are inlined. With sanitizers, it would take gigabytes.
         sources = [merged(build.folder / "gfootball/engine.cpp", sources)]
     checked = [flag for flag in build.flags if flag.startswith(("-O", "-g", "-fsanitize"))]
-    flags = [*FLAGS, *(["-O3"] if build.profile == "release" else checked), "-include", "std.h"]
+    flags = [*FLAGS, *(["-O3", "-fwhole-program"] if build.profile == "release" else checked), "-include", "std.h"]
     headers = [*(HERE / "engine").rglob("*.h"), folder / "data.bin"]
     return static_library(build, "gfootball", sources, [stubs, folder / "replaced", folder], flags, headers)
 

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The env definition of all football tasks: arrays, frames, and the configuration."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Games as episodes: seeds, resets, steps and rewards.
 
 Upstream: ``football_env_core.FootballEnvCore`` and ``football_env.FootballEnv`` of gfootball 2.10.2, made by

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Frames: the pitch from above, with the players, the ball and the score.
 
 Upstream draws a scene in perspective, with OpenGL. These frames are our own: they show what a game does, and are not

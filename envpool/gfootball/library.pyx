@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The extension that contains the engine: other modules reach its functions through this one."""
 
 from libc.stddef cimport size_t

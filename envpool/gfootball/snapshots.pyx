@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Saving, restoring and copying games.
 
 A snapshot is what the engine writes, which contains the `Memory` of the game. The engine refuses bytes that it has not

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Turns the options of a task into the struct that its level reads."""
 
 import operator

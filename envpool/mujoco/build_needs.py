@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from native_build import Build, Unavailable, is_for_another_processor, lock_for, package_folder, run
+from native_build import LIGHTLY, Build, Unavailable, is_for_another_processor, lock_for, package_folder, run
 
 HERE = Path(__file__).parent
 LIBRARY = "libmujoco.so."
@@ -82,9 +82,8 @@ def configure(extension: Any, build: Build) -> None:
     extension.depends.append(str(mark_of(version, build)))
     depth = len(Path(extension.name.replace(".", "/")).parents) - 1
     if build.profile == "release":
-        # libmujoco does the simulation: -O3 for the code around it would take half as long again to compile, and would
-        # not make steps faster.
-        extension.extra_compile_args.append("-O1")
+        # libmujoco does the simulation: -O3 for the code around it would not make steps faster.
+        extension.extra_compile_args += LIGHTLY
     extension.include_dirs += [str(folder / "include"), str(HERE / "base")]
     extension.extra_link_args += [
         f"-L{folder}",

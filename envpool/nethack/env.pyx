@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The env definition of all NetHack tasks: each environment is a game of its own copy of the library.
 
 Upstream: ``nle.env.NLE`` and the classes of ``nle.env.tasks`` of nle 1.3.0. An environment with the seed ``s`` draws

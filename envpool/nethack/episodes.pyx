@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Games as episodes: resets and steps, which record what is needed to play the same game again."""
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Games of NetHack: loading copies of the library, starting games, pressing keys, and getting past prompts."""
 
 from libc.errno cimport ENOMEM

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Snapshots of games, whose memory cannot be copied: a snapshot contains what the game was started from, and actions.
 
 A snapshot is a Head, the list of scores at the start of the game, the items of its reset, and the indices of the

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The tasks: their rewards, and when their episodes end.
 
 Upstream: the classes of ``nle/env/tasks.py``. Rewards are computed in float64, in upstream's order.

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Changes of several things that Ctrl-C cannot divide.
 
 Python looks for signals between bytecodes and in a few calls, so a function of Python can be interrupted anywhere.

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The env definition of all Procgen tasks: each environment is a handle of the library, see ``libenv.pxd``.
 
 Upstream: ``procgen.ProcgenGym3Env`` of procgen-mirror 0.10.7, under ``gym3.ToGymEnv``.

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Loading Procgen's library, and making handles.
 
 The library ends the process when an option is unknown or wrong: `envpool.procgen.game` checks all values before.

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Environments as rows of one handle, in which upstream gives each row its own levels.
 
 Row i of a handle with `rand_seed` has a generator of levels whose seed is the i-th draw of ``mt19937(rand_seed)``. To

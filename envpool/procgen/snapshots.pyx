@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Saving, restoring and copying Procgen environments.
 
 A snapshot is a checksum, and after it the bytes that the library writes. The library ends the process if it cannot

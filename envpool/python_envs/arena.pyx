@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The memory that the processes of a pool share: mailboxes, rings, action slots, rows, and a window for each env.
 
 Env i belongs to worker ``i % num_workers`` for good, so there is nothing to claim between processes. A ring has an

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """What the env definitions of Python environments share, whether those are in this process or in others.
 
 The state of both begins with a `Header`. Failures are kept as texts by env and code until the pool asks for them. Their

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Batch blocks in memory that the worker processes share: a worker writes an observation where NumPy will show it.
 
 The region is the last part of the arena's file. It has slots of the size of a block. Their pages are taken with the

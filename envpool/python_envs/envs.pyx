@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The env definition whose environments are Python objects in this process: every function takes the GIL.
 
 `Envs` holds the environments of one pool. What their last step returned stays there until the next one: observations as

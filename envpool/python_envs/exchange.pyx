@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The pool's side of the shared memory: publishing entries in the rings of the workers, and waiting for the answers.
 
 A thread that waits looks after the worker: every TICK it asks the supervisor whether the process has died or hangs. In

@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The env definition whose environments are in worker processes: it hands a chunk over, and waits for the answers.
 
 A chunk is published in the rings of its workers at once, so that all of them work in parallel, and each is woken once.

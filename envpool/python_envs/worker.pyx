@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The side of a worker process: it answers the entries of its ring, and sleeps when there are none."""
 
 import os

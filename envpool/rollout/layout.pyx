@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The memory of a rollout: each array is contiguous over its time slots, and the workers of a pool write into it.
 
 A block is a struct of pointers to its columns. For each step, a block is made whose columns are one slot of the arrays

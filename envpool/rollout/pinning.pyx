@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """Locking pages in memory, so that a GPU can copy from them at full speed while the CPU continues.
 
 The CUDA runtime is loaded when memory is first locked. If another library has loaded it already, for instance torch,

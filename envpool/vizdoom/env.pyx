@@ -1,5 +1,5 @@
 # distutils: language = c++
-# optimize: -O1
+# optimize: -Og
 """The env definition of all ViZDoom tasks: observations, rendering, and the configuration."""
 
 import numpy as np

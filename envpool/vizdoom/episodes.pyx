@@ -1,5 +1,5 @@
 # distutils: language = c++
-# optimize: -O1
+# optimize: -Og
 """Games as episodes: resets, steps and their results, which record what is needed to play the same game again.
 
 Episodes, tics and seeds follow ``vizdoom.DoomGame``: the engines get the same requests in the same order. While one

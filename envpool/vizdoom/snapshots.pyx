@@ -1,5 +1,5 @@
 # distutils: language = c++
-# optimize: -O1
+# optimize: -Og
 """Snapshots of games, which are in the memory of another process: what a game was started from, and the actions since.
 
 A snapshot is a Head and the rows of the history (rows.pxd), which begins with the engine. Restoring starts another

@@ -15,6 +15,13 @@
 extern "C" {
 #endif
 
+// In a release build, the compiler sees the whole engine at once and drops what these functions do not need.
+#if defined(__GNUC__) && !defined(__clang__)
+#define FOOTBALL_API __attribute__((externally_visible))
+#else
+#define FOOTBALL_API
+#endif
+
 enum {
   FOOTBALL_OK = 0,
   FOOTBALL_BAD_ARGUMENT = -1,  // a value of a scenario, an action or an index is out of range
@@ -113,49 +120,49 @@ typedef struct football_game football_game;
 
 // Opens the files of upstream that the library contains. Returns NULL on failure. Games keep what they use, so the data
 // may be closed before they are freed.
-football_data *football_open_data(void);
-void football_close_data(football_data *data);
+FOOTBALL_API football_data *football_open_data(void);
+FOOTBALL_API void football_close_data(football_data *data);
 
 // Fills a scenario with upstream's defaults: empty teams, one agent on the left, difficulties 1 and 0.6, 3000 steps.
-void football_default_scenario(football_scenario *scenario);
+FOOTBALL_API void football_default_scenario(football_scenario *scenario);
 
 // Checks a scenario: 0, or FOOTBALL_BAD_ARGUMENT with a text that names the member.
-int football_check_scenario(const football_scenario *scenario);
+FOOTBALL_API int football_check_scenario(const football_scenario *scenario);
 
 // Makes a game, which must be reset before anything else. Returns NULL on failure.
-football_game *football_new(football_data *data);
-void football_free(football_game *game);  // NULL is allowed
+FOOTBALL_API football_game *football_new(football_data *data);
+FOOTBALL_API void football_free(football_game *game);  // NULL is allowed
 
 // Starts an episode. Upstream's environment also steps until is_in_play; the caller does this.
-int football_reset(football_game *game, const football_scenario *scenario);
+FOOTBALL_API int football_reset(football_game *game, const football_scenario *scenario);
 
 // Presses or releases a button of agent `index` of a team (0: left, 1: right). FOOTBALL_IDLE changes nothing but gives
 // control to the agent; FOOTBALL_BUILTIN_AI gives it back to the built-in AI.
-int football_act(football_game *game, int team, int index, int action);
+FOOTBALL_API int football_act(football_game *game, int team, int index, int action);
 
 // Runs one step: physics_steps_per_frame frames. While info.is_in_play is 0, upstream's environment steps again without
 // new actions.
-int football_step(football_game *game);
+FOOTBALL_API int football_step(football_game *game);
 
-int football_read(football_game *game, football_info *info);
+FOOTBALL_API int football_read(football_game *game, football_info *info);
 
 // A counter of upstream's environment that is part of a saved state: steps in a row outside of FOOTBALL_NORMAL.
-void football_set_waiting(football_game *game, int32_t count);
+FOOTBALL_API void football_set_waiting(football_game *game, int32_t count);
 
 // Saves the game together with `extra` bytes of the caller. *size is the capacity of `buffer` and becomes the needed size;
 // with a NULL buffer or too little capacity (FOOTBALL_BAD_ARGUMENT), nothing is written. The scenario is part of the state.
-int football_save(football_game *game, const void *extra, size_t extra_size, void *buffer, size_t *size);
+FOOTBALL_API int football_save(football_game *game, const void *extra, size_t extra_size, void *buffer, size_t *size);
 
 // Restores a state in a game of any scenario. Bytes that are refused return FOOTBALL_BAD_STATE and leave the game as it was.
 // A hash catches corruption, not tampering; lengths, references and ranges of forged values are checked. `extra` must have the size
 // with which the state was saved.
-int football_load(football_game *game, const void *buffer, size_t size, void *extra, size_t extra_size);
+FOOTBALL_API int football_load(football_game *game, const void *buffer, size_t size, void *extra, size_t extra_size);
 
 // The scenario of the current episode, as it was given to football_reset (or saved with the loaded state).
-int football_get_scenario(football_game *game, football_scenario *scenario);
+FOOTBALL_API int football_get_scenario(football_game *game, football_scenario *scenario);
 
 // The text of the last error of the calling thread, in English, without a full stop; valid until its next call.
-const char *football_error(void);
+FOOTBALL_API const char *football_error(void);
 
 #ifdef __cplusplus
 }

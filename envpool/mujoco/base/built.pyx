@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """The version of MuJoCo for which the extensions of this family were compiled, as its headers state it."""
 
 cdef extern from "mujoco/mujoco.h":
