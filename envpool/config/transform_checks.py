@@ -83,7 +83,7 @@ def check_reward_bounds(name: str, value: Any) -> tuple[float, float] | None:
 
 
 def check_normalization(name: str, value: Any) -> Any:
-    """Return False, True, or a dict of checked parameters."""
+    """Return False, True, or a dict of checked parameters; True for an empty dict, as both stand for the defaults."""
     known = REWARD_PARAMETERS if name == "normalize_reward" else OBS_PARAMETERS
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
@@ -97,7 +97,7 @@ def check_normalization(name: str, value: Any) -> Any:
         raise ConfigError(f"{name}['epsilon'] must be positive, got {checked['epsilon']}")
     if not 0 <= checked.get("gamma", 1) <= 1:
         raise ConfigError(f"{name}['gamma'] must be between 0 and 1, got {checked['gamma']}")
-    return checked
+    return checked or True
 
 
 def check_rescaling(name: str, value: Any) -> Any:

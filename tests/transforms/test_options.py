@@ -164,6 +164,13 @@ def test_specs_can_be_pickled_and_compared():
     assert spec != envpool.make_spec("HalfCheetah-v5")
 
 
+@pytest.mark.parametrize("name", ["normalize_obs", "normalize_reward"])
+def test_an_empty_dict_stands_for_the_defaults(name):
+    spec = envpool.make_spec("Hopper-v5", **{name: {}}, clip_obs=10)
+    assert spec == envpool.make_spec("Hopper-v5", **{name: True}, clip_obs=10)
+    assert spec != envpool.make_spec("Hopper-v5", clip_obs=10)
+
+
 def test_make_vec():
     env = gymnasium.make_vec("envpool/Pendulum-v1", 3, frame_stack=2, normalize_obs=True)
     assert env.reset(seed=1)[0].shape == (3, 2, 3) and env.single_observation_space.dtype == np.float32
