@@ -13,5 +13,5 @@ class Acting:
     def __init__(self, policy: Policy, n: int, shape: tuple[int, ...]) -> None: ...
 
 def collect_with(
-    recorder: Recorder, policy: Policy, name: str, shape: tuple[int, ...], acts_first: bool
+    recorder: Recorder, policy: Policy, name: str, shape: tuple[int, ...]
 ) -> tuple[Any, dict[str, Any]]: ...

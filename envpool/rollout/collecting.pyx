@@ -61,7 +61,7 @@ cdef int answer(Recorder r, int k, object env_ids, Answers answers) except -1:
     return 0
 
 
-def collect_with(Recorder recorder, Policy policy, str name, shape, bint acts_first):
+def collect_with(Recorder recorder, Policy policy, str name, shape):
     """Do steps with the actions of a policy until the rollout is full; see ``Rollout.collect``.
 
     Parameters
@@ -75,8 +75,6 @@ def collect_with(Recorder recorder, Policy policy, str name, shape, bint acts_fi
         policy.
     shape : tuple of int
         Shape of an action.
-    acts_first : bool
-        Async pools: whether the envs that were received last have to be sent actions.
 
     Returns
     -------
@@ -90,7 +88,7 @@ def collect_with(Recorder recorder, Policy policy, str name, shape, bint acts_fi
     if (obs < 0 or r.layout.tracks[obs].offset < 0 or r.layout.dtypes[obs] not in OBSERVATIONS
             or r.layout.tracks[obs].row_bytes != r.layout.dtypes[obs].itemsize * policy.actor.inputs):
         raise ConfigError(f"the policy has {policy.actor.inputs} inputs, which array {name!r} does not have")
-    return collect_sync(r, policy, obs, shape) if r.is_sync else collect_async(r, policy, obs, shape, acts_first)
+    return collect_sync(r, policy, obs, shape) if r.is_sync else collect_async(r, policy, obs, shape)
 
 
 cdef class Acting:
@@ -144,10 +142,11 @@ cdef object collect_sync(Recorder r, Policy policy, int obs, tuple shape):
             r.leave_pool(visit)
 
 
-cdef object collect_async(Recorder r, Policy policy, int obs, tuple shape, bint acts_first):
+cdef object collect_async(Recorder r, Policy policy, int obs, tuple shape):
     cdef Acting acting = None
     cdef tuple values
     cdef int visit
+    cdef bint acts_first = r.needs_actions
     while True:
         if acts_first:
             r.check_begun()

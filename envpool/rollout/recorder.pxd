@@ -31,6 +31,7 @@ cdef class Recorder(PoolDriver):
     cdef int64_t longest                    # largest entry of `lengths`
     cdef int64_t in_flight                  # envs that were sent and not received
     cdef readonly int64_t num_ahead         # steps for whose observations the threads computed what a policy answers
+    cdef public object unanswered           # what collect() has received and its policy not answered yet; or None
     cdef readonly object received           # async: env ids of the last batch, int32; None: of all envs, in order
     # Of the send that is being made.
     cdef tuple values                       # the extras

@@ -178,6 +178,15 @@ cdef class Recorder(PoolDriver):
         """Number of envs that were sent and not received."""
         return self.in_flight
 
+    @property
+    def needs_actions(self):
+        """Whether envs were received that have not been sent an action."""
+        cdef int64_t i
+        for i in range(self.num_envs):
+            if self.has_observation[i] and not self.is_sent[i]:
+                return True
+        return False
+
     cdef int check_begun(self) except -1:
         if self.memory is None:
             self.pool.guard.check_open()
@@ -339,6 +348,7 @@ cdef class Recorder(PoolDriver):
         finally:
             self.values = self.block = None
         self.known = self.sent_by_pool()
+        self.unanswered = None
         return 0
 
     cdef int compute_ahead(self, BatchBlock block) except -1:
@@ -730,6 +740,7 @@ cdef class Recorder(PoolDriver):
         memset(cnp.PyArray_DATA(self.words), 0, cnp.PyArray_NBYTES(self.words))
         self.recorded = self.longest = self.in_flight = 0
         self.is_finished = False
+        self.unanswered = None
         self.failed.clear()
         if self.frames is not None:
             self.frames.count = 0

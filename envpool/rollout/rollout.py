@@ -214,8 +214,8 @@ class Rollout(OpponentsRecorder):
             action for each of its rows, and the extras as a dict. A sync pool calls it once more for the last
             observations, of which the rollout keeps the extras only.
         result : tuple or TimeStep, optional
-            The result of ``reset``; after that, what this method returned. An `MLP` in a sync pool does without. After
-            an exception that has left a step in flight, leave it out: the step is received first.
+            The result of ``reset``; after that, what this method returned. An `MLP` does without. After an exception,
+            pass the same again: the rollout continues with what it received last.
 
         Returns
         -------
@@ -227,35 +227,50 @@ class Rollout(OpponentsRecorder):
         Raises
         ------
         ConfigError
-            The auto-reset mode is "disabled", in which the caller resets environments; a sync pool got no result; or
-            the task is not one that an `MLP` can play.
+            The auto-reset mode is "disabled", in which the caller resets environments; the result is missing; or the
+            task is not one that an `MLP` can play.
+        TypeError
+            `act` is not callable, or returned something else.
         PoolStateError, EnvStepError, ...
-            As for `step`. The steps so far are recorded, and the next call continues the rollout.
+            As for `step`. The steps so far are recorded, and the next call continues the rollout, also after an
+            exception of `act`.
         """
         if self.pool.spec.config.autoreset_mode == "disabled":
             raise ConfigError("collect() needs a pool that resets its environments: not autoreset_mode='disabled'")
         if not callable(act) or isinstance(act, type):
             raise TypeError(f"act must be a function or an MLP, got {shown(act)}")
+        if self.unanswered is not None:  # an argument is older
+            result = self.unanswered
+        elif not self.needs_actions:
+            result = None
         if isinstance(act, MLP):
             name, shape = act.fit(self.pool, self._depth > 0)
-            last, last_extras = collect_with(self, act.policy, name, shape, result is not None)
-            return self.finish(**last_extras), result if last is None and not self.pool.is_async else last
-        if self.pool.is_async:
-            while True:
-                if result is not None:
-                    action, extras = act(result)
-                    self.send(action, self.received, **extras)
+            last, last_extras = collect_with(self, act.policy, name, shape)
+        else:
+            last, last_extras = self._play(act, result)
+        if not self.pool.is_async:
+            self.unanswered = result if last is None else last
+        data = self.finish(**last_extras)
+        result, self.unanswered = self.unanswered, None
+        return data, result
+
+    def _play(self, act: Callable[[Any], Any], result: Any) -> tuple[Any, dict[str, Any]]:
+        """Do steps with the actions of a function until the rollout is full; the same results as `collect_with`."""
+        if result is None and self.needs_actions:
+            raise ConfigError("collect() needs the last result: pass that of reset() or collect()")
+        while True:
+            if result is None:
                 if self.is_full:
-                    return self.finish(), None
-                result = self.recv()
-        if result is None and self.num_in_flight:
-            result = self.recv()
-        if result is None:
-            raise ConfigError("collect() of a sync pool needs the last result: pass that of reset() or collect()")
-        while not self.is_full:
-            action, extras = act(result)
-            result = self.step(action, **extras)
-        return self.finish(**act(result)[1]), result
+                    return None, {}
+                result = self.unanswered = self.recv()
+            action, extras = answer_of(act, result)
+            if self.pool.is_async:
+                self.send(action, self.received, **extras)
+                result = None
+            elif self.is_full:
+                return result, extras
+            else:
+                result = self.unanswered = self.step(action, **extras)
 
     def finish(self, **last_extras: Any) -> RolloutData:
         """End the rollout and return its arrays. The next call begins the next one with the last observations.
@@ -287,6 +302,17 @@ class Rollout(OpponentsRecorder):
 
     def __repr__(self) -> str:
         return f"Rollout({self.num_steps} steps, extras={list(self.extras)}, {self.recorded} env steps recorded)"
+
+
+def answer_of(act: Callable[[Any], Any], result: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the actions and the extras with which a policy answers a result, or raise TypeError."""
+    answer = act(result)
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2 or not isinstance(answer[1], Mapping):
+        raise TypeError(
+            "act must return a pair (action, extras), in which extras is a dict, {} if the rollout has none, got "
+            f"{shown(answer)}"
+        )
+    return answer[0], dict(answer[1])
 
 
 def positive(name: str, value: Any) -> int:

@@ -457,6 +457,19 @@ def test_an_async_rollout_continues_after_a_failure():
     assert not (data.valid & (data.action == FAIL)).any()
 
 
+def test_an_async_rollout_continues_after_outputs_that_are_no_distribution():
+    faster = {"actor.0.weight": np.float32([[0, 1, 0, 0]]), "actor.1.weight": np.float32([[0], [3e38]])}
+    faster |= {f"actor.{k}.bias": np.zeros(k + 1, np.float32) for k in range(2)}
+    mlp = MLP(faster, activation="relu", rng=0)
+    pool = envpool.make_gymnasium("CartPole-v1", num_envs=4, batch_size=2, seed=2)
+    rollout = envpool.Rollout(pool, 20, mlp.extras)
+    with pytest.raises(ConfigError, match="no distribution"):
+        rollout.collect(mlp, rollout.reset())
+    mlp.update({**faster, "actor.0.weight": np.zeros((1, 4), np.float32)})
+    data, _ = rollout.collect(mlp)
+    assert data.lengths.sum() >= 4 * 20
+
+
 def test_any_policy_continues_a_rollout_whose_step_failed():
     pool = plugin.make(num_envs=N, num_threads=2)
     rollout = envpool.Rollout(pool, T)
