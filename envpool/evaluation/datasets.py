@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +18,11 @@ from envpool._support.packages import install
 from envpool.errors import ConfigError
 from envpool.evaluation.episodes import MASK, PLAYER_ENDS, Array, Episode, stacks
 from envpool.python_envs.layout import children
+from envpool.rollout.replay_files import DAMAGES
 
 HDF5 = (".h5", ".hdf5")
 #: Version of the layout of .npz and .hdf5 files.
-VERSION = 1
+VERSION = 2
 #: The fastest level: higher ones take several times as long, and save little.
 LEVEL = 1
 #: How HDF5 arrays are compressed.
@@ -317,19 +319,40 @@ def read_episodes(path: str | Path) -> Iterator[Episode]:
     ------
     Episode
         Its observations are complete, also if their frames were stored once.
+
+    Raises
+    ------
+    ConfigError
+        The file is no such dataset, or is damaged.
+    ImportError
+        The file needs h5py.
     """
     path = Path(path)
+    if path.suffix in HDF5:
+        check_h5py(path)
+    elif path.suffix != ".npz":
+        raise ConfigError(f"path must end in .npz, {' or '.join(HDF5)}, got {path.name!r}")
+    try:
+        yield from episodes_of(path)
+    except (*DAMAGES, OSError, LookupError, TypeError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # h5py's errors of damaged files have none
+            raise
+        raise ConfigError(
+            f"path must be a dataset that envpool.record has written, got {str(path)!r}, which is another file, or is "
+            f"damaged: {error}"
+        ) from error
+
+
+def episodes_of(path: Path) -> Iterator[Episode]:
+    """Yield the episodes of a file; one that is damaged raises any exception."""
     if path.suffix == ".npz":
         with np.load(path) as file:
             yield from split({name: file[name] for name in file.files}, json.loads(str(file["about"])))
-    elif path.suffix in HDF5:
-        check_h5py(path)
-        import h5py
+        return
+    import h5py
 
-        with h5py.File(path) as file:
-            yield from split(file, json.loads(file.attrs["about"]))
-    else:
-        raise ConfigError(f"path must end in .npz, {' or '.join(HDF5)}, got {path.name!r}")
+    with h5py.File(path) as file:
+        yield from split(file, json.loads(file.attrs["about"]))
 
 
 def check_h5py(path: Path) -> None:
@@ -342,6 +365,8 @@ def check_h5py(path: Path) -> None:
 
 def split(arrays: Any, about: dict[str, Any]) -> Iterator[Episode]:
     """Yield the episodes of the arrays of a file."""
+    if about["version"] != VERSION:
+        raise ValueError(f"its layout has version {about['version']}, and not {VERSION}")
     depth, starts = int(about["frames_once"]), np.asarray(arrays["starts"])
     obs = [name for name in arrays if name == "obs" or name.startswith("obs:")]
     actions = [name for name in arrays if name == "action" or name.startswith("action:")]
@@ -358,7 +383,7 @@ def split(arrays: Any, about: dict[str, Any]) -> Iterator[Episode]:
             int(env_id),
             int(number),
             seeds[int(env_id)] if seeds is not None and number == 0 else None,
-            {name: stacks(array, depth) for name, array in own.items()} if depth else own,
+            {name: stacks(array, depth, about["stack"]) for name, array in own.items()} if depth else own,
             {name: np.asarray(arrays[name][rows]) for name in actions},
             np.asarray(arrays["reward"][rows]),
             np.asarray(arrays["terminated"][rows]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -224,20 +224,22 @@ def named(nest: Any, root: str) -> dict[str, Array]:
     return found
 
 
-def stacks(frames: Array, depth: int) -> Array:
+def stacks(frames: Array, depth: int, shape: Sequence[int]) -> Array:
     """Return the stacked observations of frames that were stored once.
 
     Parameters
     ----------
     frames : numpy.ndarray
-        (L + depth, ...) frames of an episode, or (L + depth, C, ...) if each has C channels.
+        (L + depth, ...) frames of an episode.
     depth : int
         Number of frames in a stack.
+    shape : sequence of int
+        Shape of a stack: (depth, ...), or (depth * C, ...) of frames with C channels each.
 
     Returns
     -------
     numpy.ndarray
-        (L + 1, depth, ...) observations, a read-only view; or (L + 1, depth * C, ...), a copy.
+        The L + 1 observations: a read-only view, or a copy where frames have several channels.
     """
     windows = np.moveaxis(np.lib.stride_tricks.sliding_window_view(frames, depth, axis=0), -1, 1)
-    return windows if frames.ndim < 4 else windows.reshape(len(windows), -1, *frames.shape[2:])
+    return windows.reshape(len(windows), *shape)

@@ -161,6 +161,7 @@ def record_dataset(
         "num_envs": pool.num_envs,
         "seeds": seeds,
         "frames_once": depth,
+        "stack": list(pool.spec.state_array_spec["obs"].shape) if depth else None,
     }
     done, total, returns = 0, 0, 0.0
     with closing(open_dataset(path, about, pool)) as writer:

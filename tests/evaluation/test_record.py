@@ -91,9 +91,12 @@ def test_all_modes_record_the_last_observations(mode, tmp_path):
         assert np.abs(episode.obs["obs"][0]).max() <= 0.05
 
 
-@pytest.mark.parametrize("options", [{}, {"gray_scale": False}])
-def test_frames_are_stored_once(options, tmp_path):
-    with envpool.make_gymnasium("Breakout-v5", num_envs=2, max_episode_steps=30, **options) as pool:
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [("Breakout-v5", {}), ("Breakout-v5", {"gray_scale": False}), ("MinAtar/Freeway-v1", {"frame_stack": 4})],
+)
+def test_frames_are_stored_once(task, options, tmp_path):
+    with envpool.make_gymnasium(task, num_envs=2, max_episode_steps=30, **options) as pool:
         whole = envpool.record(pool, "random", tmp_path / "whole.npz", episodes=4)
         once = envpool.record(pool, "random", tmp_path / "once.npz", episodes=4, frames_once=True)
     assert whole[1:] == once[1:]
@@ -106,7 +109,24 @@ def test_frames_are_stored_once(options, tmp_path):
 
 def test_stacks():
     frames = np.arange(6)[:, None, None] * np.ones((1, 2, 2), int)
-    assert stacks(frames, 4).shape == (3, 4, 2, 2) and stacks(frames, 4)[1, :, 0, 0].tolist() == [1, 2, 3, 4]
+    made = stacks(frames, 4, (4, 2, 2))
+    assert made[1, :, 0, 0].tolist() == [1, 2, 3, 4] and np.shares_memory(made, frames)
+    assert stacks(frames, 4, (8, 2))[1, ::2, 0].tolist() == [1, 2, 3, 4]
+
+
+def test_files_that_are_no_datasets(tmp_path):
+    path = tmp_path / "a.npz"
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2) as pool:
+        envpool.record(pool, "random", path, episodes=2)
+    whole = path.read_bytes()
+    other = json.dumps({"version": 1})
+    np.savez(tmp_path / "other.npz", about=np.array(other))
+    for content in (b"", b"text", whole[: len(whole) // 2], (tmp_path / "other.npz").read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(ConfigError, match=r"path must be a dataset .* got .*a\.npz., which is another"):
+            list(read_episodes(path))
+    with pytest.raises(FileNotFoundError):
+        list(read_episodes(tmp_path / "missing.npz"))
 
 
 @pytest.mark.parametrize("observation", ["dict", "tuple", "discrete", "image"])
