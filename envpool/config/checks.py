@@ -229,11 +229,11 @@ def check_timeout(name: str, value: Any) -> float | None:
 
 def check_controlled(name: str, value: Any) -> str | tuple[int | str, ...] | None:
     """Return the option `controlled`: None, "alternate", or numbers of players and names of groups, all different."""
-    if value is None or value == "alternate":
-        return value  # type: ignore[no-any-return]
+    if value is None or (isinstance(value, str) and value == "alternate"):
+        return value
     try:
         given = [value] if isinstance(value, (str, int, np.integer)) else list(value)
-        chosen = tuple(item if isinstance(item, str) else operator.index(item) for item in given)
+        chosen = tuple(item if isinstance(item, str) else whole_number(name, item) for item in given)
     except TypeError:
         raise TypeError(
             f"{name} must have numbers of players or names of groups, or be 'alternate', got {shown(value)}"

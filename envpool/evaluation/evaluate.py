@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envpool.config.checks import check_range, whole_number
+from envpool.config.checks import check_range, is_sequence, whole_number
 from envpool.errors import ConfigError, PoolStateError
 from envpool.evaluation.playing import Player, Policy, check_pool, leaves, quotas, seeds_of
 from envpool.evaluation.pools import open_task
-from envpool.evaluation.result import Evaluation
+from envpool.evaluation.result import SHOWN, Evaluation
 from envpool.evaluation.video import Video, check_video
 from envpool.pools.pool import EnvPool
 
@@ -24,8 +24,6 @@ SEED = 1_000_000
 NUM_ENVS = 32
 #: Default of `max_steps`: the longest episodes of Atari games have 27,000 steps.
 MAX_STEPS = 100_000
-#: The episodes of videos.
-SHOWN = ("best", "median", "worst")
 
 
 def evaluate(
@@ -142,7 +140,7 @@ def evaluate(
 
 def plan(episodes: int | None, seeds: Any, num_envs: int | None) -> tuple[int, list[int]]:
     """Return the number of episodes and the seeds of the environments of a pool for a task."""
-    is_one = seeds is None or isinstance(seeds, (int, np.integer))
+    is_one = not is_sequence(seeds)
     if not is_one and len(seeds) == 0:
         raise ConfigError("seeds must have a seed for each environment, got none: pass an int, or leave it out")
     default = 100 if is_one else len(seeds)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from envpool._support.text import shown
+from envpool.config.checks import check_seed, check_seeds, is_sequence
 from envpool.config.spaces import nested
 from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
@@ -341,14 +342,10 @@ def quotas(episodes: int, num_envs: int) -> npt.NDArray[np.int64]:
 
 
 def seeds_of(seeds: Any, num_envs: int) -> list[int] | None:
-    """Return one seed per environment: an int s stands for s + i; None stays None."""
+    """Return one seed per environment, checked: an int s stands for s + i; None stays None."""
     if seeds is None:
         return None
-    if isinstance(seeds, (int, np.integer)):
-        return [int(seeds) + i for i in range(num_envs)]
-    if not isinstance(seeds, (Sequence, np.ndarray, range)) or isinstance(seeds, (str, bytes)):
-        raise TypeError(f"seeds must be an integer or a sequence of integers, got {shown(seeds)}")
-    given = [int(seed) for seed in seeds]
-    if len(given) != num_envs:
-        raise ConfigError(f"seeds must have one entry for each of the {num_envs} environments, got {len(given)}")
-    return given
+    if is_sequence(seeds):
+        return check_seeds("seeds", seeds, num_envs)
+    first = check_seed("seeds", seeds, count=num_envs)
+    return [first + i for i in range(num_envs)]

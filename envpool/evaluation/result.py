@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from envpool.config.checks import check_choice
+
 #: Resamples of a confidence interval.
 RESAMPLES = 10_000
 #: Above this number of episodes, the interval is that of the normal distribution, from which it no longer differs.
@@ -17,6 +19,8 @@ MOST_RESAMPLED = 2_000
 MOST_SHOWN = 16
 #: Values of a chunk of resamples.
 CHUNK = 1 << 21
+#: The episodes that have names, and videos.
+SHOWN = ("best", "median", "worst")
 
 
 class Summary(NamedTuple):
@@ -125,6 +129,7 @@ class Evaluation:
 
     def episode(self, which: str) -> int:
         """Return the index of the "best", "median" or "worst" episode by return; the first one among equals."""
+        check_choice("which", which, SHOWN)
         order = np.argsort(self.returns, kind="stable")
         if which == "best":
             return int(np.argmax(self.returns))

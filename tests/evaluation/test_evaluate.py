@@ -116,6 +116,8 @@ def test_the_table():
     saved = result.to_dict()
     assert saved["episodes"][3] == {"env_id": 3, "number": 0, "return": 4.0, "length": 4, "terminated": True}
     assert [result.returns[result.episode(which)] for which in ("best", "median", "worst")] == [7, 4, 1]
+    with pytest.raises(ConfigError, match="which must be one of 'best', 'median', 'worst', got 'mean'"):
+        result.episode("mean")
 
 
 def test_intervals():
@@ -144,7 +146,11 @@ def test_quotas_and_seeds():
     [
         ((wait, Lengths, 0), {}, ConfigError, "episodes must be"),
         ((wait, Lengths, 3), {"seeds": [1, 2], "num_envs": 3}, ConfigError, "one entry for each of the 3"),
-        ((wait, Lengths), {"seeds": "abc"}, TypeError, "seeds must be an integer or a sequence"),
+        ((wait, Lengths), {"seeds": "abc"}, TypeError, "seeds must be of type int, got 'abc'"),
+        ((wait, Lengths), {"seeds": [0.5, 3.7]}, TypeError, r"seeds\[0\] must be of type int, got 0.5"),
+        ((wait, Lengths), {"seeds": 1.5}, TypeError, "seeds must be of type int, got 1.5"),
+        ((wait, Lengths), {"seeds": -1}, ConfigError, r"seeds must be between 0 and 2\*\*64 - 1, got -1"),
+        ((wait, Lengths, 2), {"seeds": 2**64 - 1}, ConfigError, "seeds must be at most 18446744073709551614, since"),
         ((wait, Lengths), {"confidence": 1.5}, ConfigError, "confidence must be between 0 and 1, got 1.5"),
         (("best", Lengths), {}, TypeError, "policy must be 'random' or a function"),
         ((wait, 3), {}, TypeError, "pool must be a pool of .*, got int"),

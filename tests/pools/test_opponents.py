@@ -548,6 +548,10 @@ def test_what_does_not_know_opponents_refuses_them():
 
 
 def test_a_spec_keeps_the_options():
+    for wrong in ([True, False], np.array([True, False]), True, [0.0], np.zeros(2), np.zeros((1, 1), int)):
+        with pytest.raises(TypeError, match="controlled must have numbers of players or names of groups"):
+            envpool.make_spec("ConnectFour-v0", controlled=wrong)
+    assert envpool.make_spec("ConnectFour-v0", controlled=np.array([1])).controlled == (1,)
     spec = envpool.make_spec("ConnectFour-v0", controlled=1, opponents="random")
     assert spec.controlled == (1,) and spec.shown_players == (1,)
     with envpool.make_gymnasium(spec, num_envs=2) as pool:
