@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from envpool._core.casts import as_action
+from envpool._core.casts import fitted
 from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK
 from envpool._support.text import shown
+from envpool.config.checks import NAN, NO_FLOAT, refused_floats
 from envpool.config.render_options import RenderOptions
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, nested, space_of_nest, to_space
 from envpool.errors import ActionError, ConfigError
@@ -80,6 +81,7 @@ class Agents:
         self.names = agent_names(spec.groups)
         self.numbers = {name: k for k, name in enumerate(self.names)}
         self._actions = spec.action_fields
+        self._refused = refused_floats(spec.config.require_finite_actions, spec.definition.refuses_nan)
         own = (CURRENT_PLAYER, LEGAL_ACTION_MASK) if self.is_turn_based else ()
         shown = [field for field in spec.shown_fields if field.name not in own]
         legal = [field for field in spec.shown_fields if field.name == LEGAL_ACTION_MASK and field.name in own]
@@ -149,7 +151,7 @@ class Agents:
         Raises
         ------
         ActionError
-            The action has another form than the agent's action space.
+            The action has another form than the agent's action space, or a value that the pool refuses.
         """
         for part in self._action_parts[self.numbers[name]]:
             value = action
@@ -159,10 +161,20 @@ class Agents:
                         f"the action of {shown(name)} must be a dict with the keys of its space, got {shown(action)}"
                     )
                 value = value[key]
-            array = None if value is None else as_action(f"the action of {name}", value, part.dtype)
-            if array is None or array.shape != part.space.shape:
+            try:
+                array = None if value is None else fitted(value, part.dtype)
+            except (TypeError, ValueError):
+                array = None
+            if array is None or array.shape != part.space.shape or not self._takes(part, array):
                 raise ActionError(f"the action of {shown(name)} must be an action of {part.space}, got {shown(value)}")
             actions[part.path][(row, *part.place)] = array
+
+    def _takes(self, part: Part, array: np.ndarray[Any, Any]) -> bool:
+        """Return whether the pool takes the values of an action; it takes floats that are out of bounds."""
+        if part.dtype.kind != "f":
+            return bool(part.space.contains(array))
+        refused = np.isnan(array) if self._refused == NAN else ~np.isfinite(array)
+        return self._refused == NO_FLOAT or not refused.any()
 
     def joined(self, actions: Mapping[tuple[str, ...], Any]) -> Any:
         """Return what `put` has filled in the form that the ``step`` of a pool takes: an array, or a dict by name."""
