@@ -106,19 +106,18 @@ class MultiAgentVectorEnv(BaseVectorEnv):
         rewards = np.zeros((len(ids), len(self.agents)))
         terminated, truncated = np.zeros(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
         complete = [i for i in ids if self._selected[i] == self._movers[i][-1]]
-        for i in ids:
-            if i not in complete:
-                self._selected[i] = self._movers[i][self._movers[i].index(self._selected[i]) + 1]
         if complete:
             obs, reward, _, _, info = self._step_pool(complete)
-            places = {i: row for row, i in enumerate(complete)}
-            for k, i in enumerate(ids):
-                if i in places:
-                    row = places[i]
-                    self._note(i, obs, info, row)
-                    rewards[k] = reward[row]
-                    terminated[k] = info["player_terminated"][row, self._selected[i]]
-                    truncated[k] = info["player_truncated"][row, self._selected[i]]
+        places = {i: row for row, i in enumerate(complete)}
+        for k, i in enumerate(ids):
+            if i in places:
+                row = places[i]
+                self._note(i, obs, info, row)
+                rewards[k] = reward[row]
+                terminated[k] = info["player_terminated"][row, self._selected[i]]
+                truncated[k] = info["player_truncated"][row, self._selected[i]]
+            else:
+                self._selected[i] = self._movers[i][self._movers[i].index(self._selected[i]) + 1]
         infos = objects([self._info(i) | {"env_id": i} for i in ids])
         return objects([self._observation(i) for i in ids]), rewards, terminated, truncated, infos
 

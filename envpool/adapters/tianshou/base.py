@@ -11,6 +11,7 @@ import numpy as np
 from envpool._support.text import shown
 from envpool.adapters.fleet import ids_of
 from envpool.adapters.tianshou.workers import EnvWorker, check_workers
+from envpool.errors import EnvIdError
 
 #: Attributes that are those of the environments, as a list.
 ENV_ATTRIBUTES = ("metadata", "reward_range", "spec", "action_space", "observation_space")
@@ -99,11 +100,11 @@ class BaseVectorEnv:
         id : int or array_like of int, optional
             The environments, none of which may be in flight. By default all.
         """
-        return [self.workers[i].get_env_attr(key) for i in self._idle(id)]
+        return [self.workers[i].get_env_attr(key) for i in self._idle(id, may_repeat=True)]
 
     def set_env_attr(self, key: str, value: Any, id: Any = None) -> None:
         """Set an attribute of environments, without their wrappers; see `get_env_attr` for `id`."""
-        for i in self._idle(id):
+        for i in self._idle(id, may_repeat=True):
             self.workers[i].set_env_attr(key, value)
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, Any]:
@@ -168,6 +169,8 @@ class BaseVectorEnv:
         ------
         ValueError
             The action is None in sync mode, or nothing is in flight.
+        EnvIdError
+            Ids are out of range or repeated.
         Exception
             What an environment has raised.
         """
@@ -230,8 +233,15 @@ class BaseVectorEnv:
         -------
         list
             What the environments return: a list of their seeds each.
+
+        Raises
+        ------
+        ValueError
+            The sequence does not have one seed for each environment.
+        AssertionError
+            An environment is in flight.
         """
-        self._assert_is_not_closed()
+        self._idle(None)
         seeds: list[int | None]
         if seed is None:
             seeds = [None] * self.env_num
@@ -239,6 +249,8 @@ class BaseVectorEnv:
             seeds = [int(seed) + i for i in range(self.env_num)]
         else:
             seeds = list(seed)
+        if len(seeds) != self.env_num:
+            raise ValueError(f"seed must have one entry for each of the {self.env_num} environments, got {len(seeds)}")
         return [worker.seed(own) for worker, own in zip(self.workers, seeds, strict=True)]
 
     def render(self, **kwargs: Any) -> list[Any]:
@@ -263,15 +275,19 @@ class BaseVectorEnv:
 
     def _assert_id(self, id: Sequence[int]) -> None:
         for i in id:
-            assert i not in self.waiting_id, f"cannot interact with environment {shown(i)}, which is stepping now"
-            assert i in self.ready_id, f"the ids of environments are 0 to {self.env_num - 1}, got {shown(i)}"
+            assert i not in self.waiting_id, (
+                f"cannot interact with environment {i}, which is stepping now: fetch it with step(None), or drop its "
+                "results with reset()"
+            )
 
-    def _idle(self, id: Any) -> list[int]:
-        """Return ids as a list after checking that the environments are not in flight."""
+    def _idle(self, id: Any, may_repeat: bool = False) -> list[int]:
+        """Return ids as a list after checking that there are such environments, and that none is in flight."""
         self._assert_is_not_closed()
         ids = self._wrap_id(id)
-        if self.is_async:
-            self._assert_id(ids)
+        if not all(0 <= i < self.env_num for i in ids) or (len({*ids}) < len(ids) and not may_repeat):
+            kind = "numbers" if may_repeat else "different numbers"
+            raise EnvIdError(f"env ids must be {kind} from 0 to {self.env_num - 1}, got {shown(ids)}")
+        self._assert_id(ids)
         return ids
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -133,7 +133,7 @@ class VectorEnv(BaseVectorEnv):
         try:
             obs, info = self.pool.reset(ids, **kwargs)
         except EXPLAINED as error:
-            self._explain(error)
+            self._explain(error, ids)
             raise
         if self.is_async:
             self.waiting_id = [] if env_id is None else [i for i in self.waiting_id if i not in ids]
@@ -162,7 +162,7 @@ class VectorEnv(BaseVectorEnv):
         ValueError
             The action is None in sync mode.
         EnvIdError
-            Environments to step are in flight.
+            Environments to step are in flight, or their ids are out of range or repeated.
         PoolStateError
             Nothing is in flight, so there is nothing to wait for; or, in sync mode, an earlier call was interrupted:
             ``reset()`` brings the environments back.
@@ -178,9 +178,10 @@ class VectorEnv(BaseVectorEnv):
             except EXPLAINED as error:
                 self._explain(error)
                 raise
+        sent = self._wrap_id(id) if action is not None else []
         try:
             if action is not None:
-                self._send([int(i) for i in self._wrap_id(id)], action)
+                self._send(sent, action)
             elif id is not None:
                 return self._rows(self.pool.recv(env_ids=self._wrap_id(id)))
             while True:
@@ -189,7 +190,7 @@ class VectorEnv(BaseVectorEnv):
                 if len(result[-1]["env_id"]):
                     return self._rows(result)
         except EXPLAINED as error:
-            self._explain(error)
+            self._explain(error, sent)
             raise
 
     def _send(self, ids: list[int], action: Any) -> None:
@@ -204,17 +205,20 @@ class VectorEnv(BaseVectorEnv):
                 self.waiting_id.extend(ids)
                 self.ready_id = [i for i in self.ready_id if i not in ids]
 
-    def _explain(self, error: Exception) -> None:
-        """Let the text of an error name methods of this class, and drop the batch of a failed step in sync mode."""
+    def _explain(self, error: Exception, sent: Sequence[int] = ()) -> None:
+        """Let the text of an error name methods of this class, and drop the batch of a failed step in sync mode.
+
+        `sent` are the environments that the call has stepped or reset.
+        """
         if not self.is_async:
             explain(self.pool, error)
         elif isinstance(error, EnvStepError):
             advise(error, "step(None) still returns the results; the next step of a failed env resets it")
         elif isinstance(error, EnvTimeoutError):
             advise(error, "step(None) waits for them again, and close() does not wait for them")
-        elif self.waiting_id:
+        elif busy := [i for i in self.waiting_id if i in sent]:
             raise EnvIdError(
-                f"environments {self.waiting_id} are in flight: fetch them with step(None), or drop them with reset()"
+                f"environments {busy} are in flight: fetch them with step(None), or drop them with reset()"
             ) from error
 
     def close(self) -> None:

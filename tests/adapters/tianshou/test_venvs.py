@@ -15,6 +15,7 @@ from envpool.adapters.tianshou import (
     SubprocEnvWorker,
     SubprocVectorEnv,
 )
+from envpool.errors import EnvIdError
 from tests.support.python import run_python
 from tests.support.walks import FAIL, GATE, LEFT, RIGHT, WAIT, OldWalk, Walk
 
@@ -130,6 +131,13 @@ def test_mistakes(make):
             make(**bad)
     env = make()
     env.reset()
+    for bad in ([0, 0], [4], [-1]):
+        for call in (lambda bad=bad: env.step([RIGHT] * len(bad), bad), lambda bad=bad: env.reset(bad)):
+            with pytest.raises(EnvIdError, match="env ids must be different numbers from 0 to 3"):
+                call()
+    assert env.get_env_attr("size", [0, 0]) == [4, 4]
+    with pytest.raises(ValueError, match="one entry for each of the 4 environments"):
+        env.seed([1, 2])
     with pytest.raises(ValueError, match="wait_num or timeout"):
         env.step(None)
     with pytest.raises(AssertionError, match="2 actions for 4"):
@@ -181,9 +189,12 @@ def test_async_steps(make, cls):
     obs, *_, infos = env.step([RIGHT, RIGHT], [3, 1])
     assert sorted(ids(infos)) == [1, 3] and obs.tolist() == [[2], [2]]
     assert env.reset([1])[0].tolist() == [[0]]
-    for call in (lambda: env.step([0], [0]), lambda: env.reset(2), lambda: env.get_env_attr("size", 0)):
-        with pytest.raises(AssertionError, match="stepping now"):
+    for call in (lambda: env.step([0], [0]), lambda: env.reset(2), lambda: env.get_env_attr("size", 0), env.seed):
+        with pytest.raises(AssertionError, match=r"stepping now: fetch it with step\(None\)"):
             call()
+    with pytest.raises(EnvIdError, match=r"different numbers from 0 to 3, got \[1, 1\]"):
+        env.step([RIGHT, RIGHT], [1, 1])
+    assert sorted(env.ready_id) == [1, 3]
     with pytest.raises(RuntimeError, match="still stepping"):
         env.render()
     GATE.set()

@@ -217,4 +217,19 @@ def test_what_is_refused():
     assert Batch(venv.step([0, 1])[0]).agent_id.tolist() == ["agent_0"] * 2
     with pytest.raises(EnvIdError, match=r"environment 1 has ended.*reset\(1\)"):
         venv.step([0], [1])
+    for ids in ([0, 0], [-1], [2]):
+        with pytest.raises(EnvIdError, match="env ids must be different numbers from 0 to 1"):
+            venv.step([0] * len(ids), ids)
+    venv.close()
+
+
+def test_a_refused_step_leaves_all_environments_as_they_are():
+    venv = MultiAgentVectorEnv("MPE/simple_spread-v3", num_envs=2)
+    venv.reset()
+    with pytest.raises(ActionError, match="the action of 'agent_0' must be an action of"):
+        venv.step([1, 9])
+    venv.step([1], [0]), venv.step([1], [0])
+    with pytest.raises(ActionError, match="the action of 'agent_2' must be an action of"):
+        venv.step([9, 1])
+    assert [obs["agent_id"] for obs in venv.step([2, 1])[0]] == ["agent_0", "agent_1"]
     venv.close()

@@ -244,8 +244,13 @@ def test_resets_exactly_those_asked_for_while_others_are_in_flight(gate):
         env.reset([0, 1])
     with pytest.raises(EnvIdError, match=r"drop them with reset\(\)"):
         env.step([1], [0])
-    with pytest.raises(AssertionError, match="stepping now"):
-        env.get_env_attr("spec", 0)
+    for call in (lambda: env.get_env_attr("spec", 0), env.seed):
+        with pytest.raises(AssertionError, match=r"stepping now: fetch it with step\(None\)"):
+            call()
+    for bad, text in (([1, N], "must be between"), ([1, 1], "appears twice")):
+        for call in (lambda bad=bad: env.step([1, 1], bad), lambda bad=bad: env.reset(bad)):
+            with pytest.raises(EnvIdError, match=text):
+                call()
     with pytest.raises(RuntimeError, match="still stepping"):
         env.render()
     assert env.waiting_id == [0]
