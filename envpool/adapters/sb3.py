@@ -170,7 +170,7 @@ class VecEnv(vec_env.VecEnv):
         if self._is_same_step:
             self._received = None
             final_obs, final_info, ended = pop_final(info)
-            if self._attributes.are_python:
+            if self._attributes.are_python or self._first_info is None:  # None as long as reset() was not called
                 for i in np.flatnonzero(ended).tolist():
                     self.reset_infos[i] = first_info(info, i)
             elif len(final_info) > 1 and ended.any():  # with elapsed_step alone, all first infos are equal

@@ -88,6 +88,13 @@ def test_forms(make):
     assert all(info["elapsed_step"] == 1 and "env_id" not in info for info in infos)
 
 
+def test_the_first_step_resets_if_reset_was_not_called(make):
+    env = make("FrozenLake-v1", max_episode_steps=3)
+    dones = [env.step(np.zeros(N, np.int64))[2].tolist() for _ in range(5)]
+    assert dones == [[False] * N] * 3 + [[True] * N, [False] * N]
+    assert env.reset_infos == [{"prob": 1.0, "elapsed_step": 0}] * N
+
+
 def test_last_observation_is_a_copy(make):
     """Later changes to the arrays or the pool do not affect it."""
     env = make(max_episode_steps=2)
