@@ -117,11 +117,7 @@ def open_pool(
             pool, options = classes.open_pool(*resolved(pool, options, defaults, players)), {}
     pool = pool_of(pool, options, GymnasiumEnvPool, make_gymnasium, knows_players=players is not None)
     refuse_alternation(pool.spec)
-    if pool.is_async:
-        raise ConfigError(
-            f"batch_size is {pool.config['batch_size']}, but an adapter steps all of its {pool.num_envs} envs: leave "
-            "batch_size out"
-        )
+    refuse_batches(pool.spec)
     if pool.config["autoreset_mode"] == "same_step" and not knows_same_step:
         raise ConfigError(
             "autoreset_mode is 'same_step', but the user of this adapter resets environments whose episode has ended: "
@@ -158,6 +154,15 @@ def refuse_alternation(spec: EnvSpec) -> None:
         raise ConfigError(f"controlled must name players for an adapter, such as [0], got 'alternate': {WAY_OUT}")
 
 
+def refuse_batches(spec: EnvSpec) -> None:
+    """Raise ConfigError for pools whose batches hold fewer environments than the pool."""
+    if spec.config.batch_size != spec.config.num_envs:
+        raise ConfigError(
+            f"batch_size is {spec.config.batch_size}, but an adapter steps all of its {spec.config.num_envs} envs: "
+            "leave batch_size out"
+        )
+
+
 def open_same_step_pool(
     task_id: str, num_envs: int, options: dict[str, Any], client: str, style: str = "gymnasium"
 ) -> Any:
@@ -180,16 +185,18 @@ def open_same_step_pool(
     Raises
     ------
     ConfigError
-        There is an option autoreset_mode.
+        There is an option autoreset_mode, or a ``batch_size`` less than `num_envs`.
     """
     if "autoreset_mode" in options:
         raise ConfigError(f"autoreset_mode is always 'same_step' for {client}: leave it out")
     if options.get("controlled") is not None:
         raise ConfigError(f"controlled is not available for {client}, which plays no opponents: leave it out")
     options = options | {"num_envs": num_envs, "autoreset_mode": "same_step"}
+    check_native(task_id)
+    spec, render = resolved(task_id, options, {}, GRID)
+    refuse_batches(spec)
     if style == "gymnasium":
         return without_players(make_gymnasium(task_id, **options))
-    spec, render = resolved(task_id, options, {}, GRID)
     return classes.pool_class(type(spec), style)(spec, render)
 
 

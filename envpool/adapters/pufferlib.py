@@ -11,6 +11,7 @@ from envpool.adapters import needs
 from envpool.adapters.buffers import StepBuffers
 from envpool.adapters.player_rows import PlayerRows, row_spaces
 from envpool.adapters.pools import open_same_step_pool
+from envpool.config.checks import check_seed
 from envpool.errors import ConfigError
 from envpool.pools.recovery import EXPLAINED, explain, start_over
 
@@ -45,7 +46,7 @@ class PufferEnv(pufferlib.PufferEnv):
     Raises
     ------
     UnknownTaskError, ConfigError, TypeError
-        See ``envpool.make``. Spaces that PufferLib does not support are a ConfigError, too.
+        See ``envpool.make``. Spaces that PufferLib does not support are a ConfigError, and so are batches.
 
     Notes
     -----
@@ -62,6 +63,7 @@ class PufferEnv(pufferlib.PufferEnv):
     """
 
     def __init__(self, task_id: str, num_envs: int = 1, *, buf: Any = None, seed: int | None = None, **options: Any):
+        self._seed = None if seed is None else check_seed("seed", seed)
         self.pool = open_same_step_pool(task_id, num_envs, options, "PufferLib", "arrays")
         self._players = PlayerRows(self.pool) if self.pool.spec.num_players else None
         self._places = self._players.places if self._players else 1  # rows of an environment
@@ -84,7 +86,6 @@ class PufferEnv(pufferlib.PufferEnv):
                 f"{self.single_action_space}"
             )
         self.num_agents = self.pool.num_envs * self._places
-        self._seed = seed
         self._buffers = StepBuffers(self.pool.num_envs, self._places)
         super().__init__(buf)
         self._bind()
@@ -98,10 +99,10 @@ class PufferEnv(pufferlib.PufferEnv):
         self._buffers.bind(self.pool, *to)
 
     def reset(self, seed: int | None = None) -> tuple[Any, list[dict[str, Any]]]:
-        """Start new episodes in all environments; a seed reseeds their generators first."""
-        seed, self._seed = self._seed if seed is None else seed, None
+        """Start new episodes in all environments; a seed, from 0 to 2**64 - 1, reseeds their generators first."""
+        own, self._seed = self._seed if seed is None else check_seed("seed", seed), None
         envs = self.pool.num_envs
-        first = None if seed is None else int(seed) * envs % (self.pool.spec.max_seed + 2 - envs)
+        first = None if own is None else own * envs % (self.pool.spec.max_seed + 2 - envs)
         obs, *masks = start_over(self.pool, seed=first)
         self.observations[:] = obs.reshape(self.observations.shape)
         if masks:

@@ -6,7 +6,7 @@ import pytest
 import envpool
 from envpool.adapters.pools import open_pool, open_same_step_pool
 from envpool.adapters.sub_env import sub_envs
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, UnknownTaskError
 from envpool.pools.infos import split_info
 from tests.support import plugin
 from tests.support.checked_pool import FAIL
@@ -79,3 +79,12 @@ def test_same_step_pools():
         pool.reset()
         *_, info = pool.step(np.array([FAIL, 0, 0]))
         assert info["_error"].tolist() == info["_final_obs"].tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("style", ["gymnasium", "arrays"])
+def test_same_step_pools_refuse_batches_and_name_make_python(style):
+    with pytest.raises(ConfigError, match="batch_size is 2, but an adapter steps all of its 3 envs"):
+        open_same_step_pool("CartPole-v1", 3, {"batch_size": 2}, "a test", style)
+    open_same_step_pool("CartPole-v1", 3, {"batch_size": 3}, "a test", style).close()
+    with pytest.raises(UnknownTaskError, match="make_python"):
+        open_same_step_pool("GymV26Environment-v0", 3, {}, "a test", style)

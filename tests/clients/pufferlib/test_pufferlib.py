@@ -65,6 +65,15 @@ def test_steps_are_those_of_the_pool():
     assert len(episodes) > 10
 
 
+def test_seeds_that_are_refused():
+    env = PufferEnv("CartPole-v1")
+    for seed in (1.9, "3", -1, 2**64):
+        for call in (env.reset, lambda seed: PufferEnv("CartPole-v1", seed=seed)):
+            with pytest.raises((TypeError, ConfigError), match="seed must be"):
+                call(seed)
+    assert np.array_equal(env.reset(2**64 - 1)[0], PufferEnv("CartPole-v1", seed=2**64 - 1).reset()[0])
+
+
 @pytest.mark.parametrize("backend", ["Serial", "Multiprocessing"])
 def test_several_pools(backend):
     """Each pool writes into its part of PufferLib's buffers, in this or a separate process."""
