@@ -9,8 +9,9 @@ import numpy as np
 from envpool._core.definition import LEGAL_ACTION_MASK
 from envpool.adapters import needs
 from envpool.adapters.pools import open_pool
+from envpool.config.checks import check_seed
 from envpool.config.spaces import ArraySpec, nested
-from envpool.errors import ConfigError
+from envpool.errors import ActionError, ConfigError
 from envpool.pools.recovery import EXPLAINED, explain, start_over
 from envpool.tasks.players import group_spec, has_players
 from envpool.tasks.spec import CORE_STATE, PLAYER_STATE
@@ -163,9 +164,14 @@ class PlayersEnv(EnvBase):
         return made
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
-        actions = {name: arrays_of(tensordict.get((name, "action"))) for name in self.group_map}
+        actions = {name: tensordict.get((name, "action"), None) for name in self.group_map}
+        missing = [name for name, action in actions.items() if action is None]
+        if missing:
+            raise ActionError(
+                f"the tensordict must have an 'action' of each group, got none of {missing}: set it, or use rand_step()"
+            )
         try:
-            obs, reward, terminated, truncated, info = self.pool.step(actions)
+            obs, reward, terminated, truncated, info = self.pool.step({k: arrays_of(v) for k, v in actions.items()})
         except EXPLAINED as error:
             explain(self.pool, error)
             raise
@@ -196,7 +202,7 @@ class PlayersEnv(EnvBase):
             self.full_action_spec[name, "action"].update_mask(legal)
 
     def _set_seed(self, seed: int | None) -> None:
-        self._seed = seed
+        self._seed = None if seed is None else check_seed("seed", seed, self.pool.spec.max_seed, self.pool.num_envs)
 
     def close(self, *, raise_if_closed: bool = True) -> None:
         """Close the pool; the method may be called again."""

@@ -174,11 +174,17 @@ def test_partial_resets_and_seeds(make):
     assert torch.equal(td["agent", "observation"][1], before["agent", "observation"][1])
     assert (td["agent", "observation"][[0, 2]] != before["agent", "observation"][[0, 2]]).any(-1).all()
     assert not td["done"].any()
+    for seed in (-1, 1.5, [1, 2, 3], 2**64 - 1):
+        with pytest.raises((TypeError, ConfigError), match="seed must be"):
+            env.set_seed(seed)
+    env.reset()
 
 
 def test_actions_that_are_not_allowed(make):
     env = make()
     td = env.reset()
+    with pytest.raises(ActionError, match=r"must have an 'action' of each group, got none of \['agent'\]"):
+        env.step(td)
     td["agent", "action"] = torch.full((3, 3), 5)
     with pytest.raises(ActionError):
         env.step(td)
