@@ -1,8 +1,12 @@
-"""Whether files can be written, before the work whose results they are to hold."""
+"""Files of results: checked before the work begins, and replaced when their content is complete."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from envpool.errors import ConfigError
 
@@ -13,3 +17,20 @@ def check_output(path: Path) -> None:
         raise ConfigError(f"cannot write {path}: the directory {path.parent} does not exist")
     if path.is_dir():
         raise ConfigError(f"cannot write {path}: it is a directory; give the name of a file")
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """Open a file under another name, which is renamed to `path` when everything is on the disk.
+
+    An exception leaves `path` as it was.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -7,13 +7,14 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from envpool._support.files import check_output
+from envpool._support.files import check_output, replaced
 from envpool._support.packages import install
 from envpool.errors import ConfigError
 from envpool.evaluation.episodes import MASK, PLAYER_ENDS, Array, Episode, stacks
@@ -41,9 +42,6 @@ class Writer(Protocol):
     def add(self, episode: Episode) -> None:
         """Append an episode."""
 
-    def close(self) -> None:
-        """Complete the file."""
-
 
 def check_dataset(path: Path) -> None:
     """Raise ConfigError or ImportError if a dataset could not be written: the path says which format it has."""
@@ -70,11 +68,28 @@ def check_dataset(path: Path) -> None:
         raise ImportError(f"{path.suffix or 'Minari'} datasets need h5py: {install('datasets')}") from error
 
 
-def open_dataset(path: Path, about: dict[str, Any], pool: Any) -> Writer:
-    """Return the writer for a path that `check_dataset` has accepted; `about` has the attributes of the dataset."""
+@contextmanager
+def open_dataset(path: Path, about: dict[str, Any], pool: Any) -> Iterator[Writer]:
+    """Open the writer for a path that `check_dataset` has accepted, and complete the file at the end of the block.
+
+    If an exception leaves the block, no .npz file is written, and other datasets have the episodes added so far.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    about : dict
+        Attributes of the dataset.
+    pool : EnvPool
+        The pool, for its spaces.
+    """
     if path.suffix == ".npz":
-        return ArchiveWriter(path, about)
-    return Hdf5Writer(path, about) if path.suffix in HDF5 else MinariWriter(path, about, pool)
+        archive = ArchiveWriter(path, about)
+        yield archive
+        archive.write()
+        return
+    with closing(Hdf5Writer(path, about) if path.suffix in HDF5 else MinariWriter(path, about, pool)) as writer:
+        yield writer
 
 
 def table(episodes: Sequence[Episode]) -> dict[str, Array]:
@@ -104,7 +119,7 @@ def columns(episode: Episode) -> dict[str, Array]:
 
 
 class ArchiveWriter:
-    """A compressed .npz file, which ``numpy.load`` reads. The episodes stay in memory until it is closed.
+    """A compressed .npz file, which ``numpy.load`` reads. The episodes stay in memory until it is written.
 
     Parameters
     ----------
@@ -122,12 +137,13 @@ class ArchiveWriter:
         """Append an episode."""
         self._episodes.append(episode)
 
-    def close(self) -> None:
+    def write(self) -> None:
         """Write the file, one array after the other, so that no second copy of the whole dataset is in memory."""
-        if not self._episodes:
-            return
         about = np.array(json.dumps(self._about))
-        with zipfile.ZipFile(self._path, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+        with (
+            replaced(self._path) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive,
+        ):
             for name, array in {"about": about, **table(self._episodes)}.items():
                 self._write(archive, name, array)
             arrays = [columns(episode) for episode in self._episodes]

@@ -164,7 +164,7 @@ def record_dataset(
         "stack": list(pool.spec.state_array_spec["obs"].shape) if depth else None,
     }
     done, total, returns = 0, 0, 0.0
-    with closing(open_dataset(path, about, pool)) as writer:
+    with open_dataset(path, about, pool) as writer:
         for episode in collect(player, seeds, episodes, steps, depth):
             writer.add(episode)
             done, total = done + 1, total + len(episode)

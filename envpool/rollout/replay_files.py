@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import tokenize
 import zipfile
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from envpool._support.files import replaced
 from envpool.errors import StateError
 
 #: Bytes of a local file header of a zip archive, in front of its name and its extra field.
@@ -34,16 +34,9 @@ DAMAGES = (
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
-    """Write arrays and numbers to a file, under another name that is renamed when everything is on the disk."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            np.savez(file, **content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    """Write arrays and numbers to a file, which replaces one at its path when it is complete."""
+    with replaced(path) as file:
+        np.savez(file, **content)
 
 
 def read(path: Path) -> dict[str, Any]:

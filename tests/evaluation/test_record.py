@@ -140,6 +140,16 @@ def test_python_environments_and_structured_spaces(observation, tmp_path):
     assert all(len(array) == len(episodes[0]) + 1 for array in episodes[0].obs.values())
 
 
+def test_an_archive_is_replaced_by_a_complete_one_only(tmp_path):
+    path = tmp_path / "a.npz"
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2) as pool:
+        envpool.record(pool, "random", path, episodes=4)
+        before, moves = path.read_bytes(), [np.ones(2, int)] * 50
+        with pytest.raises(IndexError):
+            envpool.record(pool, lambda obs: moves.pop(), path, episodes=40)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
 def test_objects_are_refused(tmp_path):
     text = "the observations of this pool contain objects that are no arrays"
     with envpool.make_python(lambda: SpaceEnv("text", "discrete"), 2) as pool, pytest.raises(ConfigError, match=text):
