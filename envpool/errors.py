@@ -147,7 +147,8 @@ class RenderError(EnvPoolError, RuntimeError):
 
     def __init__(self, failures: dict[int, str], text: str = ""):
         self.failures = failures
-        super().__init__(text or f"{len(failures)} env(s) could not be rendered: {listed(failures)}")
+        self._problem = text or f"{len(failures)} env(s) could not be rendered: {listed(failures)}"
+        super().__init__(self._problem)
 
 
 class StateError(EnvPoolError, ValueError):

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from envpool.cli.guard import described
+
 
 def add_import_argument(parser: argparse.ArgumentParser) -> None:
     """Add ``--import MODULE`` to the parser of a command."""
@@ -28,5 +30,5 @@ def import_modules(names: Sequence[str]) -> None:
     for name in names:
         try:
             import_module(name)
-        except Exception as error:
-            raise ImportError(f"--import {name}: {type(error).__name__}: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise ImportError(f"--import {name}: {described(error)}") from error

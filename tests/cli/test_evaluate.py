@@ -1,6 +1,7 @@
 """``envpool evaluate`` and ``envpool record``."""
 
 import json
+import sys
 
 import gymnasium
 import imageio.v3
@@ -41,12 +42,39 @@ def test_options_that_have_an_argument(command, option, text, tmp_path, capsys):
     assert text in " ".join(capsys.readouterr().err.split())
 
 
+class Failing(Lengths):
+    """Its step raises, or its constructor ends the program."""
+
+    def __init__(self, ends=False):
+        super().__init__()
+        if ends:
+            sys.exit("goodbye")
+
+    def step(self, action):
+        raise ValueError("broken on\n  purpose")
+
+
 @pytest.fixture
 def task():
     """The id of a task that only gymnasium has."""
     gymnasium.register("envpool-tests/Lengths-v0", Lengths)
+    gymnasium.register("envpool-tests/Failing-v0", Failing)
     yield "envpool-tests/Lengths-v0"
-    del gymnasium.registry["envpool-tests/Lengths-v0"]
+    del gymnasium.registry["envpool-tests/Lengths-v0"], gymnasium.registry["envpool-tests/Failing-v0"]
+
+
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_the_traceback_of_an_environment_stands_above_the_error(workers, task, capsys):
+    assert main(["evaluate", "envpool-tests/Failing-v0", "--episodes", "2", "--option", f"workers={workers}"]) == 2
+    *trace, line = capsys.readouterr().err.splitlines()
+    failed = "ValueError: broken on purpose"
+    assert line == f"envpool evaluate: error: 2 env(s) failed: env 0: {failed}; env 1: {failed}, see above"
+    assert trace[0] == "Traceback (most recent call last):" and trace[-2:] == ["ValueError: broken on", "  purpose"]
+
+
+def test_an_environment_that_ends_the_program(task, capsys):
+    assert main(["evaluate", "envpool-tests/Failing-v0", "--option", 'env_kwargs={"ends": True}']) == 2
+    assert capsys.readouterr().err.endswith("the code of an environment ended the command: SystemExit: goodbye\n")
 
 
 def test_evaluate_a_policy_of_a_file_in_python_environments(task, tmp_path, capsys):

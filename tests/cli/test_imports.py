@@ -63,6 +63,12 @@ def test_a_module_that_is_missing(capsys):
     )
 
 
+def test_a_module_that_ends_the_program(folder):
+    (folder / "bye.py").write_text("import sys\nsys.exit(0)\n")
+    done = run(folder, "list", "--import", "bye", installed=False)
+    assert (done.returncode, done.stderr) == (2, "envpool list: error: --import bye: SystemExit: 0\n")
+
+
 @pytest.mark.parametrize("value", ["theirs:register", "theirs_at_once"])
 def test_entry_point(folder, value):
     announce(folder, value)

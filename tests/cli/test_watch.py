@@ -318,6 +318,7 @@ BROKEN = {
     "act": ("def act(obs):\n    return obs['no such key']\n", [], "a.py:act: IndexError, see above"),
     "load": ("def act(path):\n    return open(path)\n", ["--load", "no.pt"], "FileNotFoundError, see above"),
     "file": ("import numpy\nnumpy.no_such_name\n", [], "a.py could not be executed: AttributeError, see above"),
+    "exit": ("import sys\ndef act(obs):\n    sys.exit()\n", [], "a.py:act: SystemExit, see above"),
     "syntax": ("def act(obs:\n", [], "a.py could not be executed: SyntaxError, see above"),
 }
 

@@ -113,7 +113,7 @@ def traceback_shown(what: str, path: str) -> Iterator[None]:
     """Print the traceback of an exception from the file at `path` on, and raise a PolicyError."""
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         tb = error.__traceback__
         while tb is not None and Path(tb.tb_frame.f_code.co_filename).resolve() != Path(path).resolve():
             tb = tb.tb_next
