@@ -70,14 +70,21 @@ def entries_of(
     for name, value in (("task_id", task_id), ("import_path", import_path)):
         if not isinstance(value, str):
             raise TypeError(f"{name} must be a str, got {shown(value)}")
+    classes = {"env": env, "spec_cls": spec_cls, "dm_cls": dm_cls, "gymnasium_cls": gymnasium_cls}
+    for name, given in classes.items():
+        if given is not None and not isinstance(given, str):
+            raise TypeError(f"{name} must be the name of a class in {import_path}, a str, got {shown(given)}")
     if not isinstance(aliases, Sequence) or isinstance(aliases, str) or not all(isinstance(a, str) for a in aliases):
         raise TypeError(f"aliases must be a sequence of task ids, such as ('CartPole-v1',), got {shown(aliases)}")
+    ids = task_id, *aliases
+    for task in ids:
+        if not task.isprintable() or task.split() != [task]:
+            raise ConfigError(f"a task id must have characters, and no spaces or line breaks, got {shown(task)}")
+    if len({*ids}) < len(ids):
+        raise ConfigError(f"aliases must differ from {task_id!r} and from each other, got {shown(aliases)}")
     if env is None and not (spec_cls and dm_cls and gymnasium_cls):
         raise ConfigError(f"task {task_id!r} needs env=..., or all of spec_cls, dm_cls and gymnasium_cls")
-    return {
-        name: TaskEntry(name, import_path, env, spec_cls, dm_cls, gymnasium_cls, dict(config))
-        for name in (task_id, *aliases)
-    }
+    return {name: TaskEntry(name, import_path, env, spec_cls, dm_cls, gymnasium_cls, dict(config)) for name in ids}
 
 
 def check_free(ids: Iterable[str], tasks: Mapping[str, TaskEntry]) -> None:

@@ -100,9 +100,10 @@ class EnvRegistry:
         Raises
         ------
         ConfigError
-            The id is already registered, or neither `env` nor all three classes are given.
+            An id is already registered, given twice, or empty, or has spaces; or neither `env` nor all three classes
+            are given.
         TypeError
-            An id or `import_path` is not a str, or `aliases` is one.
+            An id, `import_path` or the name of a class is not a str, or `aliases` is one.
         """
         entries = entries_of(task_id, import_path, spec_cls, dm_cls, gymnasium_cls, aliases, env=env, **config)
         with self._lock:

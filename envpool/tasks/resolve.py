@@ -140,7 +140,7 @@ def spec_of(spec_cls: Any, entry: TaskEntry | None, options: Mapping[str, Any]) 
         del config["render_camera_id"]
     check_names(config, own_names, f"task {name!r}")
     defaults = {} if entry is None else canonical(entry.config, own_names)
-    check_names(defaults, own_names, f"task {name!r}, which was registered with it,")
+    check_names(defaults, own_names, f"the environment registered as {name!r}")
     spec: EnvSpec = spec_cls(spec_cls.gen_config(**(defaults | config)))
     spec.entry = entry
     chosen = {k: v for k, v in options.items() if k in OPTIONS_OF_POOL and k not in config and v is not None}

@@ -113,7 +113,7 @@ def test_a_wrong_task_of_a_plugin(module, env, text, tmp_path, monkeypatch, caps
 def test_an_option_of_a_registration_that_does_not_exist():
     registry.register("Wrong-v0", "envpool.classic_control.cartpole", env="CartPole", foo=3)
     try:
-        with pytest.raises(TypeError, match="task 'Wrong-v0', which was registered with it, has no option 'foo'"):
+        with pytest.raises(TypeError, match="the environment registered as 'Wrong-v0' has no option 'foo'"):
             envpool.make_gymnasium("Wrong-v0")
     finally:
         del registry.tasks["Wrong-v0"]

@@ -251,11 +251,33 @@ def test_aliases_are_a_sequence_of_ids(aliases):
     assert not mine.has("New-v0")
 
 
-@pytest.mark.parametrize(("name", "value"), [("task_id", 3), ("task_id", None), ("import_path", object)])
-def test_types_of_ids_and_modules(name, value):
-    arguments = {"task_id": "New-v0", "import_path": CARTPOLE} | {name: value}
-    with pytest.raises(TypeError, match=f"{name} must be a str"):
-        EnvRegistry().register(**arguments, env="CartPole")
+@pytest.mark.parametrize("aliases", [["New-v0"], ["New-v1", "New-v1"]])
+def test_ids_are_given_once(aliases):
+    with pytest.raises(ConfigError, match="aliases must differ from 'New-v0' and from each other, got"):
+        EnvRegistry().register("New-v0", CARTPOLE, env="CartPole", aliases=aliases)
+
+
+@pytest.mark.parametrize("name", ["", "New v0", "New-v0\n", "\0"])
+def test_ids_are_words(name):
+    for ids in ((name, ()), ("New-v0", (name,))):
+        with pytest.raises(ConfigError, match="a task id must have characters, and no spaces or line breaks, got"):
+            EnvRegistry().register(ids[0], CARTPOLE, env="CartPole", aliases=ids[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("task_id", 3, "a str"),
+        ("task_id", None, "a str"),
+        ("import_path", object, "a str"),
+        ("env", 3, f"the name of a class in {CARTPOLE}"),
+        ("spec_cls", object, f"the name of a class in {CARTPOLE}"),
+    ],
+)
+def test_types_of_names(name, value, text):
+    arguments = {"task_id": "New-v0", "import_path": CARTPOLE, "env": "CartPole"} | {name: value}
+    with pytest.raises(TypeError, match=f"{name} must be {text}"):
+        EnvRegistry().register(**arguments)
 
 
 @pytest.mark.parametrize("task_id", ["gymnasium:CartPole-v1", "envpool:envpool/CartPole-v1", "ale_py:ALE/Pong-v5"])
