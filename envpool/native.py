@@ -239,7 +239,7 @@ class EnvDefinition(Protocol):
         return None
 
     @staticmethod
-    def spaces(config: Any) -> tuple[Any, Any] | None:
+    def spaces(config: Any, changed: Mapping[str, Any]) -> tuple[Any, Any] | None:
         """Return gymnasium's observation and action space of one environment.
 
         The default, None, selects the spaces that are derived from the field tables.
@@ -248,6 +248,8 @@ class EnvDefinition(Protocol):
         ----------
         config : namedtuple
             The validated options of the task.
+        changed : mapping of str to gymnasium.spaces.Space
+            The spaces of the arrays that transforms have changed, by the name of the array.
         """
         return None
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import envpool.python_envs.envs as envs
+from envpool._core.definition import DTYPES
 from envpool._core.poisoned import poisoned
+from envpool.config.options import TRANSFORM_DEFAULTS
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, PlayerGroup
+from envpool.python_envs.layout import MAX_FIELD_DIMS
 from envpool.python_envs.python_pool import python_pool
+from envpool.transforms.plan import OBS_TRANSFORMS
 
 
 class PythonEnv(EnvDefinition):
@@ -23,6 +27,7 @@ class PythonEnv(EnvDefinition):
         """Return the capsule of the environments."""
         if config.source is None:
             raise ConfigError("a task of Python environments cannot be made by its id: use envpool.make_python")
+        check_transforms(config)
         if config.source.is_in_use:
             raise ConfigError(
                 "a spec of Python environments belongs to the pool that it was made for: call envpool.make_python again"
@@ -36,10 +41,12 @@ class PythonEnv(EnvDefinition):
         return proxy.build(config.source)
 
     @staticmethod
-    def spaces(config: Any) -> tuple[Any, Any] | None:
-        """Return the spaces of one environment, those that it has itself; None if it has players."""
+    def spaces(config: Any, changed: Mapping[str, Any]) -> tuple[Any, Any] | None:
+        """Return the spaces of one environment, its own except for those of `changed`; None if it has players."""
         source = config.source
-        return None if source.num_players else (source.observation_space, source.action_space)
+        if source.num_players:
+            return None
+        return source.observations.space_with(changed), source.actions.space_with(changed)
 
     @staticmethod
     def player_groups(config: Any) -> Sequence[PlayerGroup] | None:
@@ -56,3 +63,14 @@ class PythonEnv(EnvDefinition):
     def render_fps(config: Any) -> int:
         """Return the frame rate that the metadata of the environment names."""
         return int(config.source.render_fps)
+
+
+def check_transforms(config: Any) -> None:
+    """Raise ConfigError for transforms of observations that are carried as objects, which no transform reaches."""
+    given = [name for name in OBS_TRANSFORMS if getattr(config, name) != TRANSFORM_DEFAULTS[name]]
+    for leaf in config.source.observations.objects if given else ():
+        raise ConfigError(
+            f"{given[0]} needs observations that are arrays of a fixed shape with at most {MAX_FIELD_DIMS} dimensions, "
+            f"of the dtypes {', '.join(map(str, DTYPES))}, but {leaf.name!r} has the space {leaf.space}: leave it out, "
+            "or wrap the environment, for example in gymnasium.wrappers.TransformObservation"
+        )

@@ -152,18 +152,29 @@ class Layout:
         """Return a value of the space in the form in which it travels: that of the space."""
         return value
 
-    def nest(self, leaf_of: Callable[[Leaf], Any]) -> Any:
-        """Return a value of this structure whose leaves are what a function returns for them."""
+    def nest(
+        self,
+        leaf_of: Callable[[Leaf], Any],
+        dict_of: Callable[[list[tuple[Any, Any]]], Any] = dict,
+        tuple_of: Callable[[list[Any]], Any] = tuple,
+    ) -> Any:
+        """Return a value of this structure whose leaves, dicts and tuples are what functions return for them."""
         rest = iter(self.leaves)
 
         def build(space: Any) -> Any:
             if isinstance(space, spaces.Dict):
-                return {key: build(inner) for key, inner in space.spaces.items()}
+                return dict_of([(key, build(inner)) for key, inner in space.spaces.items()])
             if isinstance(space, spaces.Tuple):
-                return tuple(build(inner) for inner in space.spaces)
+                return tuple_of([build(inner) for inner in space.spaces])
             return leaf_of(next(rest))
 
         return build(self.space)
+
+    def space_with(self, changed: Mapping[str, Any]) -> Any:
+        """Return the space with other spaces in place of those of some leaves, by name."""
+        if not any(leaf.name in changed for leaf in self.leaves):
+            return self.space
+        return self.nest(lambda leaf: changed.get(leaf.name, leaf.space), spaces.Dict, spaces.Tuple)
 
     def flatten(self, value: Any) -> list[Any]:
         """Return the leaves of a value of the space, or of a batch of such values."""

@@ -58,8 +58,8 @@ class PythonVectorEnv(EnvPoolVectorEnv):
         refuse_players(spec, "a VectorEnv", "use envpool.make_python")
         super()._open(spec, render)
         source = spec.config.source
-        self.single_action_space = source.action_space
-        self.action_space = batch_space(source.action_space, self.num_envs)
+        self.single_action_space = spec.action_space  # its keys are those of the environment, whatever their names
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._returns_objects = bool(source.observations.objects)
         self.metadata = self.pool.metadata | source.metadata | {"autoreset_mode": self.metadata["autoreset_mode"]}
         if self._own_mode:

@@ -42,7 +42,7 @@ from envpool.tasks.players import (
     with_players,
 )
 from envpool.tasks.statistics import ENTRIES, entry_arrays, game_numbers
-from envpool.transforms.plan import Transforms
+from envpool.transforms.plan import ACTION_TRANSFORMS, OBS_TRANSFORMS, Transforms
 
 if TYPE_CHECKING:
     from envpool.config.task_options import Config
@@ -413,7 +413,7 @@ class EnvSpec:
             shown = [f for f in self._description.fields if f.name.startswith("obs")]
             nest = self._players_nest(shown, "obs", partial(space_leaf, module))
             return spaces.space_of_nest(spaces.single(nest) if self.config.players == "grid" else nest, module)
-        own = self.definition.spaces(self.common_config)
+        own = self._own_spaces()
         if own is not None:
             return own[0]
         letters = {k: field.letters for k, field in self.text_fields.items()}
@@ -429,13 +429,25 @@ class EnvSpec:
         if self.config.players in ("grid", "dict"):
             nest = self._players_nest(self._description.actions, "action", partial(space_leaf, module))
             return spaces.space_of_nest(spaces.single(nest) if self.config.players == "grid" else nest, module)
-        own = self.definition.spaces(self.common_config)
+        own = self._own_spaces()
         if own is not None:
             return own[1]
         specs = self.action_array_spec
         if len(self._description.actions) == 1:
             return spaces.to_space(list(specs.values())[-1], module)
         return spaces.dict_space(spaces.nested({k: spaces.to_space(v, module) for k, v in specs.items()}), module)
+
+    def _own_spaces(self) -> tuple[Any, Any] | None:
+        """Return the spaces that the environment itself has, with those of the arrays that transforms have changed."""
+        changed: dict[str, ArraySpec] = {}
+        if self.transforms.changes(*OBS_TRANSFORMS):
+            changed |= {name: spec for name, spec in self.state_array_spec.items() if name.startswith("obs")}
+        if self.transforms.changes(*ACTION_TRANSFORMS):
+            changed |= self.action_array_spec
+        module = gymnasium_spaces()
+        return self.definition.spaces(
+            self.common_config, {name: spaces.to_space(spec, module) for name, spec in changed.items()}
+        )
 
     def _players_nest(
         self, fields: Sequence[Field], prefix: str, leaf_of: Callable[[str, ArraySpec, bool], Any]

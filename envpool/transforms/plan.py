@@ -18,6 +18,9 @@ from envpool.transforms.normalization import Normalization
 from envpool.transforms.observations import BatchArray, row_shape, transform_fields, transform_groups
 from envpool.transforms.wrapped import wrap
 
+OBS_TRANSFORMS = ("time_aware", "frame_stack", "float32_obs", "normalize_obs", "clip_obs")
+ACTION_TRANSFORMS = ("clip_action", "rescale_action")
+
 
 class Transforms:
     """The transforms of a task under a configuration.
@@ -75,16 +78,7 @@ class Transforms:
         ConfigError
             A transform is not defined for the observations or the actions of the task.
         """
-        names = (
-            "time_aware",
-            "frame_stack",
-            "float32_obs",
-            "normalize_obs",
-            "clip_obs",
-            "clip_action",
-            "rescale_action",
-        )
-        if not self.changes(*names):
+        if not self.changes(*OBS_TRANSFORMS, *ACTION_TRANSFORMS):
             return capsule
         about = describe(capsule)
         observations = transform_fields(about.fields, self._values, self._limit, about.num_players, groups)
