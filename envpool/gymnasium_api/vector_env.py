@@ -436,10 +436,11 @@ def without_env_ids(space: Any) -> Any:
 def with_masks(info: dict[str, Any], mask: Any) -> dict[str, Any]:
     """Return a nested info that has a mask ``_key`` for every key; entries with a mask of their own keep it."""
     out: dict[str, Any] = {}
+    masks = {f"_{k}" for k in info}  # keys of Python environments need not be str
     for k, v in info.items():
         out[k] = with_masks(v, mask) if isinstance(v, dict) else v
-        if "_" + k not in info and not (k.startswith("_") and k[1:] in info):
-            out["_" + k] = mask
+        if k not in masks and f"_{k}" not in info:
+            out[f"_{k}"] = mask
     return out
 
 

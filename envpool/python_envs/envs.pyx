@@ -242,8 +242,10 @@ cdef class Envs(EnvsBase):
             self.carried[id] = carried
         if self.observation_space is not None:
             check_observation(self.observation_space, obs)
+        if type(info) is not dict and info is not None:
+            check_info(info)
         if info:
-            self.infos[id] = check_info(info)
+            self.infos[id] = info
             self.has_infos = True
         else:
             self.infos[id] = None
@@ -338,11 +340,11 @@ cdef class Envs(EnvsBase):
         Returns
         -------
         infos, carried : list
-            (B,) each: a dict or None, and a list of objects or None.
+            (B,) each: a dict or None, and a list of objects or None, which the environments cannot change.
         """
         infos, carried = (self.final_infos, self.final_carried) if of_final else (self.infos, self.carried)
         where = ids.tolist()
-        return [infos[id] for id in where], [carried[id] for id in where]
+        return [infos[id] for id in where], [kept_copy(carried[id]) for id in where]
 
 
 cdef cnp.ndarray as_array(object value, cnp.dtype dtype, tuple shape, tuple path):

@@ -14,14 +14,13 @@ from envpool._support.text import shown
 NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
-def check_info(info: Any) -> Any:
-    """Return what an environment returned as its info, or raise TypeError if it is no mapping."""
-    if isinstance(info, (dict, Mapping)):
-        return info
-    raise TypeError(
-        f"info must be a dict, got a {type(info).__name__}: reset() must return (obs, info), and step() must return "
-        "(obs, reward, terminated, truncated, info)"
-    )
+def check_info(info: Any) -> None:
+    """Raise TypeError if what an environment returned as its info is no mapping."""
+    if not isinstance(info, (dict, Mapping)):
+        raise TypeError(
+            f"info must be a dict, got a {type(info).__name__}: reset() must return (obs, info), and step() must "
+            "return (obs, reward, terminated, truncated, info)"
+        )
 
 
 def kept_copy(value: Any) -> Any:
@@ -60,7 +59,8 @@ def batch_infos(count: int, rows: Sequence[int], infos: Sequence[Mapping[str, An
     dict
         For every key an array ``key`` (count, ...) and a mask ``_key``, bool (count,). Numbers and numeric arrays of
         one shape become an array of their dtype, zero where the mask is False, unless that would round integers; a dict
-        becomes a nested dict; all else becomes an object array, None where the mask is False.
+        becomes a nested dict; all else becomes an object array, None where the mask is False, in which arrays are
+        copies. A mask takes precedence over an entry of its name.
     """
     columns: dict[str, tuple[list[int], list[Any]]] = {}
     for row, info in zip(rows, infos, strict=True):
@@ -69,8 +69,11 @@ def batch_infos(count: int, rows: Sequence[int], infos: Sequence[Mapping[str, An
             found[0].append(row)
             found[1].append(value)
     out: dict[str, Any] = {}
+    masks = {f"_{key}" for key in columns}
     for key, (where, values) in columns.items():
-        if all(isinstance(v, Mapping) for v in values):
+        if key in masks:
+            pass  # it stays the mask of another entry
+        elif all(isinstance(v, Mapping) for v in values):
             out[key] = batch_infos(count, where, values)
         else:
             out[key] = column(count, where, values)
@@ -167,7 +170,7 @@ def column(count: int, rows: list[int], values: list[Any]) -> np.ndarray[Any, An
             return out
     out = np.full(count, None, dtype=object)
     for row, value in zip(rows, values, strict=True):
-        out[row] = value
+        out[row] = value.copy() if isinstance(value, np.ndarray) else value  # the environment may reuse it
     return out
 
 

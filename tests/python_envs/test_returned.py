@@ -60,6 +60,9 @@ def caught(env, name, value, **options):
         ("of_step", (OBS, OBS, False, False, {}), "the reward must be a real number, got an array of shape (2,)"),
         ("of_step", (OBS, 0.0, OBS, False, {}), "terminated must be True or False, got array([0., 0.]"),
         ("of_step", (OBS, 0.0, False, "False", {}), "truncated must be True or False, got 'False'"),
+        ("of_step", (OBS, 0.0, False, False, []), "info must be a dict, got a list"),
+        ("of_reset", (OBS, 0), "info must be a dict, got a int"),
+        ("of_reset", (OBS, OBS), "info must be a dict, got a ndarray"),
     ],
 )
 def test_values(name, value, text, options):
@@ -88,6 +91,12 @@ def test_parts_of_observations(obs, text, options):
         caught(Nested, "of_step", (obs, 0.0, False, False, {}), **options),
     ]
     assert all(text in one for one in found), found
+
+
+def test_no_info():
+    with envpool.make_python(lambda: Env((OBS, None), (OBS, 2.0, False, False, None)), 1) as pool:
+        pool.reset()
+        assert pool.step(np.zeros(1, int))[1] == [2]
 
 
 def test_other_sequences_count():

@@ -163,6 +163,22 @@ def test_what_an_ended_episode_left_is_not_that_of_its_reset(workers):
         assert final["list"].tolist() == [[3], [3]] and final["array"].tolist() == [[3, 3], [3, 3]]
 
 
+@pytest.mark.parametrize("workers", KINDS)
+def test_results_keep_their_values(workers):
+    """The environment reuses its objects and arrays; infos of different shapes are arrays in an object array."""
+    with envpool.make_python([Reusing, Longer], workers=workers) as pool:
+        obs, info = pool.reset()
+        pool.step(np.zeros(2, int))
+        assert [list(names) for names in obs["names"]] == [[8], [8]] and obs["words"].tolist() == [[8, 8]] * 2
+        assert [array.tolist() for array in info["array"]] == [[8, 8], [8, 8, 8]]
+
+
+class Longer(Reusing):
+    def __init__(self):
+        super().__init__()
+        self.info["array"] = np.zeros(3)
+
+
 class WithLock(Reusing):
     def fill(self, value):
         obs, info = super().fill(value)

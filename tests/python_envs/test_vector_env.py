@@ -46,6 +46,29 @@ def test_equals_sync_vector_env(observation, mode):
             assert results[0][0] in ours.observation_space
 
 
+class WithInfo(FaultyEnv):
+    """Returns the same info with every call."""
+
+    def __init__(self, info):
+        super().__init__()
+        self.info = info
+
+    def reset(self, **kwargs):
+        return super().reset(**kwargs)[0], self.info
+
+    def step(self, action):
+        return *super().step(action)[:4], self.info
+
+
+def test_odd_keys_of_infos():
+    """Keys that are no str, or that are the name of the mask of another one."""
+    makers = [partial(WithInfo, {1: 2, "x": {1: 2}, "a": 1, "_a": 5}), partial(WithInfo, {"b": 3})]
+    theirs = SyncVectorEnv(makers)
+    with closing(envpool.make_vec(makers)) as ours:
+        assert_same(ours.reset(seed=4), theirs.reset(seed=4))
+        assert_same(ours.step(np.zeros(2, int)), theirs.step(np.zeros(2, int)))
+
+
 def test_equals_sync_vector_env_with_processes():
     make = partial(SpaceEnv, "mixed", "tuple")
     theirs = SyncVectorEnv([make] * N, autoreset_mode=AutoresetMode.SAME_STEP)
