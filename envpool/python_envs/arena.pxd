@@ -103,7 +103,6 @@ cdef class Arena:
     cdef View v
 
     cdef int map_region(self, int64_t size) except -1
-    cdef int check_fits(self, int64_t size) except -1
     cdef int put(self, int32_t id, bytes data) except -1
     cdef bytes get(self, int32_t id)
 

@@ -126,19 +126,14 @@ cdef class Arena:
         self.v.region, self.region_bytes = <char*>region, size
         return 0
 
-    cdef int check_fits(self, int64_t size) except -1:
-        """Raises ValueError for more bytes than a window has."""
+    cdef int put(self, int32_t id, bytes data) except -1:
+        """Writes the window of an env; raises ValueError for more bytes than it has."""
+        cdef int64_t size = len(data)
         if size > self.window:
             raise ValueError(
                 f"{size} bytes of pickled infos, objects or results do not fit into the {self.window} bytes that an "
                 "environment in another process has for them: return less, or use workers='inline'"
             )
-        return 0
-
-    cdef int put(self, int32_t id, bytes data) except -1:
-        """Writes the window of an env."""
-        cdef int64_t size = len(data)
-        self.check_fits(size)
         memcpy(self.v.windows + id * self.window, <const char*>data, size)
         outcome_of(&self.v, id).extra = <int32_t>size
         return 0

@@ -31,7 +31,7 @@ from envpool.python_envs.blocks cimport Region, SharedBlocks, offset_of
 from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPTED, publish, wait_for
 
 from envpool._support.text import shown
-from envpool.errors import ConfigError, EnvStepError, PoolClosedError
+from envpool.errors import ConfigError, EnvStepError, PoolClosedError, advise
 from envpool._support.machine import memory_limit
 from envpool.python_envs.faults import LOST_TEXT
 from envpool.python_envs.launch import dumps
@@ -174,9 +174,7 @@ cdef class Proxy(EnvsBase):
         cdef int64_t last[ENVPOOL_MAX_BATCH]
         cdef int64_t at
         cdef int32_t id, entry
-        commands = [dumps((method, args)) for args in arguments]
-        for data in commands:
-            self.arena.check_fits(len(data))
+        commands = [self.fitting("the arguments of a call", args, (method, args)) for args in arguments]
         # What a Ctrl-C has left in the rings still writes to the windows.
         for worker in {i % self.arena.v.num_workers for i in ids}:
             self.await_answers(worker, epy_load(&self.arena.v.boxes[<int32_t>worker].head))
@@ -194,7 +192,7 @@ cdef class Proxy(EnvsBase):
                 raise EnvStepError({id: BUSY})
             self.await_answers(id % self.arena.v.num_workers, at)
             if outcome_of(&self.arena.v, id).failed or self.arena.v.lost[id]:
-                raise EnvStepError({id: "the process of the environment ended"})
+                raise self.loss(id)
             done, *rest = pickle.loads(self.arena.get(id))
             if done:
                 results.append(rest[0])
@@ -204,6 +202,17 @@ cdef class Proxy(EnvsBase):
             text, error = first
             raise (RuntimeError(text) if error is None else error) from RemoteError(text)
         return results
+
+    cdef object loss(self, int32_t id):
+        """Returns the error of a command whose env is lost. Nothing is in flight, and no batch is left."""
+        text = self.arena.text(id) if outcome_of(&self.arena.v, id).failed else LOST_TEXT
+        error = EnvStepError({id: self.explained(id, text)})
+        advise(error, "reset() starts a new episode of the env")
+        return error
+
+    cdef object explained(self, int32_t id, text):
+        """Returns the text of a failure of an env; if its process ended, how it ended."""
+        return self.supervisor.last_words(id) if text == LOST_TEXT else text
 
     cdef int await_answers(self, int32_t worker, int64_t at) except -1:
         """Waits until a worker has answered all entries before a position of its ring."""
@@ -222,25 +231,27 @@ cdef class Proxy(EnvsBase):
         """Notes why an env has no result, and returns the code."""
         try:
             if at and result == ANSWERED:
-                text, last_words = self.arena.text(id), self.supervisor.last_words(id)
-                return self.note(id, last_words or text if text == LOST_TEXT else text)
+                return self.note(id, self.explained(id, self.arena.text(id)))
             return self.note(id, ENDINGS[result] if at else BUSY)
         except BaseException as error:
             return self.note_error(id, error, False)
 
     def packed(self, options):
         """Return the pickled options of a reset; see `EnvsBase.packed`."""
+        return self.fitting("the options of a reset", options, options)
+
+    cdef bytes fitting(self, name, given, value):
+        """Returns a value, which contains what the user has given, pickled for a window, or raises ConfigError."""
         try:
-            data = dumps(options)
+            data = dumps(value)
         except Exception as error:
             raise ConfigError(
-                f"the options of a reset must be picklable for environments in other processes, got {shown(options)}: "
-                f"{error}"
+                f"{name} must be picklable for environments in other processes, got {shown(given)}: {error}"
             ) from error
         if len(data) > self.arena.window:
             raise ConfigError(
-                f"the options of a reset take {len(data)} bytes when pickled, but an environment in another process "
-                f"has {self.arena.window} bytes for them: pass less, or use workers='inline'"
+                f"{name} take {len(data)} bytes when pickled, but an environment in another process has "
+                f"{self.arena.window} bytes for them: pass less, or use workers='inline'"
             )
         return data
 

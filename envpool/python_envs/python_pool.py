@@ -296,6 +296,10 @@ class PythonPool:
             Ids are out of range, repeated, or of environments that are in flight.
         PoolStateError
             Another call is using one of the environments, or the pool is closed or was forked.
+        ConfigError
+            With ``workers="process"``: the arguments cannot be pickled, or take more than 1 MiB.
+        EnvStepError
+            The process of an environment ended; the text says how. The other environments of the process are lost, too.
         """
         return tuple(self._use_envs(b"call", env_ids, lambda ids: self.envs.call(ids, name, args, kwargs)))
 

@@ -8,7 +8,7 @@ import warnings
 from typing import Any
 
 from envpool.errors import PoolStateError
-from envpool.python_envs.faults import ending_of, failure_of
+from envpool.python_envs.faults import LOST_TEXT, ending_of, failure_of
 from envpool.python_envs.fork_server import ForkServer
 from envpool.python_envs.launch import WorkerProcess
 
@@ -150,8 +150,8 @@ class Supervisor:
             self.arena.give_up(index, f"no process could be started for the environment: {failure_of(error)}")
 
     def last_words(self, env_id: int) -> str:
-        """Return, once, why the process of an environment was replaced; an empty text if it was not."""
-        return self._last_words.pop(env_id, "")
+        """Return why the process of an environment was replaced last; LOST_TEXT if it never was."""
+        return self._last_words.get(env_id, LOST_TEXT)
 
     def close(self, patience: float | None = None) -> None:
         """End all processes: they close their environments if they do so in time, and are killed otherwise."""

@@ -18,6 +18,7 @@ from envpool.python_envs.arena cimport (
 )
 from envpool.python_envs.envs cimport Envs, State, end_copy
 
+from envpool._support.text import shown
 from envpool.python_envs.faults import LOST_TEXT, failure_of, restart_seed
 
 # Async pools: the longest time for which answers stay unannounced, ns. A sync pool waits for all of them.
@@ -153,7 +154,7 @@ cdef class Worker:
             copy_report(&a.v, b, id, True)
         if envs.infos[id] is not None or envs.objects:
             try:
-                a.put(id, pickle.dumps((envs.infos[id], envs.carried[id]), 5))
+                a.put(id, packed(envs.infos[id], envs.carried[id]))
             except Exception as problem:
                 envs.broken[id] = envs.rebuilds
                 self.fail(id, failure_of(problem))
@@ -186,9 +187,9 @@ cdef class Worker:
         """Executes the command in the window of an env, and replaces it by the result."""
         try:
             method, args = pickle.loads(self.arena.get(id))
-            result = pickle.dumps((True, getattr(self.envs, method)([id], *args)[0]), 5)
+            result = getattr(self.envs, method)([id], *args)[0]
             end_copy(self.generation)
-            self.arena.put(id, result)
+            self.arena.put(id, dumped((True, result), f"the result of {method}({shown(args[0])})", result))
         except BaseException as error:
             end_copy(self.generation)
             self.arena.put(id, pickle.dumps((False, failure_of(error), picklable(error, self.arena.window // 2)), 5))
@@ -247,6 +248,26 @@ cdef class Worker:
         self.envs.source.close_envs(self.envs.envs)
         end_copy(self.generation)
         end_strays(os.getpid())
+
+
+def packed(info, carried):
+    """Return an info and the objects of an observation pickled; see `dumped`."""
+    try:
+        return pickle.dumps((info, carried), 5)
+    except Exception:
+        dumped(info, "the info", info)
+        return dumped((info, carried), "the observation", carried)
+
+
+def dumped(value, name, returned):
+    """Return a value pickled, or raise TypeError that names what the environment has returned, and the way out."""
+    try:
+        return pickle.dumps(value, 5)
+    except Exception as error:
+        raise TypeError(
+            f"{name} must be picklable for environments in other processes, got {shown(returned)}: leave out what is "
+            "not, or use workers='inline'"
+        ) from error
 
 
 def picklable(error, most):

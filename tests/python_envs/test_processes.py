@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import EnvCreateError, EnvStepError, PoolStateError, RenderError
+from envpool.errors import ConfigError, EnvCreateError, EnvStepError, PoolStateError, RenderError
 from tests.support.process import PATIENCE
 from tests.support.python import environment
 from tests.support.python_envs import SPACES, FaultyEnv, SpaceEnv, children, interrupted_step, resources, same
@@ -314,6 +314,28 @@ def test_infos_that_are_too_large():
         pool.reset()
         with pytest.raises(EnvStepError, match="do not fit"):
             pool.step(np.zeros(1, int))
+
+
+def test_what_cannot_be_pickled():
+    class Env(FaultyEnv):
+        def step(self, action):
+            return *super().step(action)[:4], {"local": lambda: 1}
+
+        def local(self):
+            return lambda: 1
+
+    with pool_of(Env, 1) as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match=r"the info must be picklable .* got \{'local': .*workers='inline'"):
+            pool.step(np.zeros(1, int))
+        pool.recv()
+        with pytest.raises(TypeError, match=r"the result of call\('local'\) must be picklable .*workers='inline'"):
+            pool.call("local")
+        with pytest.raises(ConfigError, match=r"the arguments of a call take .*: pass less, or use workers='inline'"):
+            pool.set_attr("large", bytes(2 << 20))
+        with pytest.raises(ConfigError, match="the arguments of a call must be picklable"):
+            pool.set_attr("generator", (x for x in ()))
+        assert pool.call("square", 2) == (4,)
 
 
 class TwoArguments(Exception):
