@@ -14,6 +14,15 @@ from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.python_envs.layout import Layout
 from envpool.python_envs.players import GameLayout, PlayersLayout, groups_of, unknown_agents
+from envpool.python_envs.returned import (
+    OLD_STEP,
+    RESET_OF_AGENTS,
+    STEP,
+    STEP_OF_AGENTS,
+    dicts_of,
+    time_step_of,
+    values_of,
+)
 from envpool.python_envs.space_checks import check_observation
 
 #: Spaces of old gym by the name of their class, with the attributes that their gymnasium class takes.
@@ -102,16 +111,16 @@ class GymEnv(Adapter):
                 self.inner.seed(seed)
             seed = None
         out = self.inner.reset(**arguments(self._needs, seed, options))
-        return out if is_pair(out) else (out, {})
+        return out if is_pair(out, self.observation_space) else (out, {})
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take one step; of a result with one `done`, ``info["TimeLimit.truncated"]`` says which kind of end it is."""
-        out = self.inner.step(action)
+        out = values_of("step", self.inner.step(action), STEP, OLD_STEP)
         if len(out) == 5:
-            return out  # type: ignore[no-any-return]
+            return out
         obs, reward, done, info = out
-        is_truncated = bool(done) and bool(info.get("TimeLimit.truncated", False))
-        return obs, reward, bool(done) and not is_truncated, is_truncated, info
+        is_cut = isinstance(info, Mapping) and bool(info.get("TimeLimit.truncated", False))
+        return (obs, reward, False, done, info) if is_cut else (obs, reward, done, False, info)
 
     def render(self) -> Any:
         """Return a frame; the ``render`` of old gym takes the mode."""
@@ -138,11 +147,11 @@ class DmEnv(Adapter):
         if options:
             raise ConfigError(f"a dm_env environment has no options for reset, got {shown(options)}")
         self.discount = 1.0
-        return self.inner.reset().observation, {}
+        return time_step_of("reset", self.inner.reset()).observation, {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take one step; an episode whose last discount is not 0 was truncated."""
-        step = self.inner.step(action)
+        step = time_step_of("step", self.inner.step(action))
         self.discount = 1.0 if step.discount is None else float(step.discount)
         is_last = step.last()
         is_over = bool(is_last and self.discount == 0)
@@ -220,7 +229,7 @@ class PlayersEnv(Adapter):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """Start an episode."""
         out = self.inner.reset(**arguments(self._needs, seed, options))
-        obs, infos = out if is_pair(out) else (out, {})
+        obs, infos = dicts_of("reset", out if is_pair(out) else (out, {}), RESET_OF_AGENTS)
         self._acting = list(self.inner.agents)
         unknown_agents(self._acting, self.numbers)
         if not self._acting:
@@ -238,7 +247,7 @@ class PlayersEnv(Adapter):
             chosen = {self.inner.aec_env.agent_selection: action}
         else:
             chosen = {agent: self.actions.take(action, self.numbers[agent]) for agent in before}
-        obs, rewards, terminations, truncations, infos = self.inner.step(chosen)
+        obs, rewards, terminations, truncations, infos = dicts_of("step", self.inner.step(chosen), STEP_OF_AGENTS)
         alive = {*self.inner.agents}
         unknown_agents(alive, self.numbers)
         self._acting = []
@@ -341,9 +350,12 @@ def needed(reset: Any) -> tuple[str, ...] | None:
     return names or None
 
 
-def is_pair(out: Any) -> bool:
-    """Return whether the result of a reset is an observation with an info."""
-    return isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], dict)
+def is_pair(out: Any, space: Any = None) -> bool:
+    """Return whether the result of a reset is an observation with an info, rather than a pair of the Tuple `space`."""
+    if not isinstance(out, tuple) or len(out) != 2 or not isinstance(out[1], dict):
+        return False
+    last = space.spaces[-1] if isinstance(space, spaces.Tuple) and len(space.spaces) == 2 else None
+    return not isinstance(last, spaces.Dict) or out[1].keys() != last.spaces.keys()
 
 
 def zero_of(space: Any) -> Any:

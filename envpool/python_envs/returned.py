@@ -11,17 +11,37 @@ from envpool._support.text import shown
 
 RESET = ("obs", "info")
 STEP = ("obs", "reward", "terminated", "truncated", "info")
+OLD_STEP = ("obs", "reward", "done", "info")
+RESET_OF_AGENTS = ("obs", "infos")
+STEP_OF_AGENTS = ("obs", "rewards", "terminations", "truncations", "infos")
 
 
-def values_of(call: str, out: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the values that ``reset`` or ``step`` returned, or raise TypeError if there are not as many as names."""
+def values_of(call: str, out: Any, *forms: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the values that ``reset`` or ``step`` returned, or raise TypeError if no form has as many names."""
     if isinstance(out, Iterable) and not isinstance(out, (str, bytes, Mapping, np.ndarray)):
         values = tuple(out)
-        if len(values) == len(names):
+        if any(len(values) == len(names) for names in forms):
             return values
         out = values
     got = f"{len(out)} values" if isinstance(out, tuple) else shown(out)
-    raise TypeError(f"{call}() must return ({', '.join(names)}), got {got}")
+    expected = " or ".join(f"({', '.join(names)})" for names in forms)
+    raise TypeError(f"{call}() must return {expected}, got {got}")
+
+
+def dicts_of(call: str, out: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the dicts by agent that ``reset`` or ``step`` of PettingZoo returned, or raise TypeError."""
+    values = values_of(call, out, names)
+    for name, value in zip(names, values, strict=True):
+        if not isinstance(value, Mapping):
+            raise TypeError(f"the {name} of {call}() must be a dict by agent, got {shown(value)}")
+    return values
+
+
+def time_step_of(call: str, out: Any) -> Any:
+    """Return what ``reset`` or ``step`` of dm_env returned, or raise TypeError if it is no TimeStep."""
+    if not hasattr(out, "observation") or not hasattr(out, "last"):
+        raise TypeError(f"{call}() must return a dm_env.TimeStep, got {shown(out)}")
+    return out
 
 
 def part_of(obs: Any, path: tuple[Any, ...]) -> Any:

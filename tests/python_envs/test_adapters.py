@@ -78,6 +78,47 @@ def test_class_of_no_library():
         assert pool.step(np.array([0, 1]))[0].tolist() == [0, 1]
 
 
+class Old:
+    """Returns what it is given."""
+
+    action_space = spaces.Discrete(2)
+    observation_space = spaces.Tuple([spaces.Discrete(5), spaces.Dict(a=spaces.Discrete(5))])
+
+    def __init__(self, of_reset, of_step=None):
+        self.of_reset, self.of_step = of_reset, of_step
+
+    def reset(self):
+        return self.of_reset
+
+    def step(self, action):
+        return self.of_step
+
+
+def test_old_results():
+    obs = (1, {"a": 2})
+    for first in (obs, (obs, {})):  # a pair is no observation with an info if it looks like the space
+        with envpool.make_python(lambda first=first: Old(first, (obs, 2.0, True, None)), 1) as pool:
+            assert pool.reset()[0][1]["a"].tolist() == [2]
+            assert pool.step(np.zeros(1, int))[1:4] == ([2.0], [True], [False])
+    expected = r"step\(\) must return \(obs, .*\) or \(obs, reward, done, info\), got "
+    for out, text in (((obs, 2.0, True), expected + "3 values"), (None, expected + "None")):
+        with envpool.make_python(lambda out=out: Old(obs, out), 1) as pool:
+            pool.reset()
+            with pytest.raises(EnvStepError, match=text):
+                pool.step(np.zeros(1, int))
+
+
+def test_results_of_dm_env():
+    class Wrong(Dm):
+        def step(self, action):
+            return 0.5, False
+
+    with envpool.make_python(Wrong, 1) as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match=r"step\(\) must return a dm_env.TimeStep, got \(0.5, False\)"):
+            pool.step(np.zeros((1, 1), np.float32))
+
+
 class Dm(dm_env.Environment):
     def __init__(self, last_discount=0.0):
         self.last_discount = last_discount

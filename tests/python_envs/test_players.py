@@ -443,6 +443,25 @@ def test_observations_that_are_refused(form, text):
         pool.reset()
 
 
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda out: out[:4], r"step\(\) must return \(obs, rewards, .*\), got 4 values"),
+        (lambda out: None, r"step\(\) must return \(obs, rewards, .*\), got None"),
+        (lambda out: (*out[:4], None), r"the infos of step\(\) must be a dict by agent, got None"),
+    ],
+)
+def test_results_that_are_refused(change, text):
+    class Changed(Duel):
+        def step(self, actions):
+            return change(super().step(actions))
+
+    with duels(cls=Changed) as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match=text):
+            pool.step(np.zeros((2, 2), int))
+
+
 def test_debug():
     text = r"the observation\['b_0'\], at \(1,\), must be between -9.0 and 9.0"
     with duels(1, type("Env", (Wrong,), {"form": "bounds"}), debug=True) as pool, pytest.raises(ValueError, match=text):
