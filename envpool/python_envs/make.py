@@ -9,7 +9,7 @@ from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
 from envpool.config.checks import canonical_mode, check_choice, check_range, check_timeout, convert, whole_number
 from envpool.config.options import PRESET_OPTIONS, canonical
-from envpool.config.render_options import RenderOptions
+from envpool.config.render_options import RENDER_MODES, RenderOptions
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.pools.classes import open_pool
 from envpool.pools.pool import EnvPool
@@ -135,6 +135,8 @@ def build(
     options = canonical(options | ({"num_threads": num_threads} if num_threads else {}), known)
     check_names(options, known, "make_python", "pass arguments of the environment in env_kwargs={...}")
     render_mode = options.get("render_mode")
+    if render_mode is not None:
+        check_choice("render_mode", render_mode, RENDER_MODES)
     if env_kwargs is not None and not isinstance(env_kwargs, Mapping):
         raise TypeError(
             f"env_kwargs must be a mapping from names to values of keyword arguments, got {shown(env_kwargs)}"
@@ -192,6 +194,7 @@ def build(
     entry = TaskEntry(name, "envpool.python_envs.definition", "PythonEnv", None, None, None, own)
     try:
         spec, render = resolve_entry(entry, env_type, options)
+        check_frame_size(source.frame_size, render)
         spec.other_options = {name: value for name, value in asked.items() if value != defaults[name]}
         return opened(spec, render)
     except EnvCreateError as error:
@@ -201,6 +204,17 @@ def build(
         raise error from cause
     finally:
         source.close()
+
+
+def check_frame_size(own: tuple[int, int] | None, render: RenderOptions | None) -> None:
+    """Raise ConfigError if a pool would have frames of another size, (height, width), than its environments have."""
+    if render is not None and own is not None:
+        for name, size, given in zip(("height", "width"), own, (render.height, render.width), strict=True):
+            if given != size:
+                raise ConfigError(
+                    f"render_{name} must be {size}, the {name} of the frames of the environments, got {given}: leave "
+                    "it out, or pass the size to the environments in env_kwargs"
+                )
 
 
 def pass_time_limit(options: dict[str, Any], kwargs: dict[str, Any]) -> None:

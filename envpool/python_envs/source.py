@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import numpy as np
 from envpool._support.ending import gone, lets_go_at_exit
 from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
+from envpool.config.checks import integer
 from envpool.errors import ConfigError
 from envpool.native import PlayerGroup
 from envpool.python_envs.adapters import DmEnv, PlayersEnv, adapt
@@ -258,6 +258,11 @@ class EnvSource:
         try:
             env.reset(seed=0)
             height, width = as_frame(env.render()).shape[:2]
+        except (AttributeError, NotImplementedError) as error:
+            raise ConfigError(
+                f"render_mode must be None unless the environments can render, but render() of {self.name} raised "
+                f"{shown(error)}: leave it out"
+            ) from error
         finally:
             self.close_env(env)
         return int(height), int(width)
@@ -286,6 +291,10 @@ class EnvSource:
         return f"<{self.name}>"
 
 
+#: The check of an argument that is a number of things.
+check_count = integer(1)
+
+
 def innermost(env: Any) -> Any:
     """Return an environment without its wrappers, or the environment itself if it cannot say what is inside."""
     try:
@@ -308,17 +317,6 @@ def as_frame(frame: Any) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(array, np.uint8)
 
 
-def check_count(name: str, value: Any) -> int:
-    """Return an argument that is a number of things, or raise ConfigError or TypeError."""
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
-    if not 1 <= count < 2**31:
-        raise ConfigError(f"{name} must be at least 1, got {shown(count)}")
-    return count
-
-
 def makers_of(env: Any, num_envs: int | None, kwargs: dict[str, Any]) -> tuple[list[Callable[[], Any]], str]:
     """Return one function per environment, and a name, for the argument `env` of ``make_python``.
 
@@ -333,10 +331,16 @@ def makers_of(env: Any, num_envs: int | None, kwargs: dict[str, Any]) -> tuple[l
     """
     count = None if num_envs is None else check_count("num_envs", num_envs)
     if isinstance(env, (list, tuple)):
-        if not env or not all(map(callable, env)):
-            raise ConfigError("env_fns must be a non-empty sequence of functions that return an environment")
+        if not env:
+            raise ConfigError(f"env must have at least one function that returns an environment, got {shown(env)}")
+        for k, fn in enumerate(env):
+            if not callable(fn):
+                raise ConfigError(
+                    f"env[{k}] must be a function that returns an environment, got {shown(fn)}: for several "
+                    "environments of one id, pass the id and num_envs"
+                )
         if count not in (None, len(env)):
-            raise ConfigError(f"num_envs is {shown(count)}, but there are {len(env)} env_fns: leave num_envs out")
+            raise ConfigError(f"num_envs must be {len(env)}, the number of functions in env, got {count}: leave it out")
         return [Maker(fn, kwargs) for fn in env], getattr(env[0], "__name__", "env").strip("<>")
     if isinstance(env, str):
         return [Maker(env, kwargs)] * (1 if count is None else count), env

@@ -259,19 +259,29 @@ def test_states_are_refused():
     ("arguments", "text"),
     [
         ({"env": 3}, "must be an id"),
-        ({"env": []}, "non-empty"),
-        ({"env": [FaultyEnv], "num_envs": 2}, "there are 1 env_fns"),
+        ({"env": []}, r"env must have at least one function that returns an environment, got \[\]"),
+        ({"env": [FaultyEnv, 3]}, r"env\[1\] must be a function that returns an environment, got 3"),
+        ({"env": [FaultyEnv], "num_envs": 2}, "num_envs must be 1, the number of functions in env, got 2"),
+        ({"env": FaultyEnv, "num_envs": 2**31}, "num_envs must be between 1 and 2147483647, got 2147483648"),
         ({"env": FaultyEnv, "workers": "fork"}, "workers must be one of"),
         ({"env": dict}, "must be a gymnasium"),
         ({"env": [FaultyEnv, SpaceEnv]}, "same spaces"),
         ({"env": partial(SpaceEnv, "box", "text")}, "action space contains"),
         ({"env": FaultyEnv, "num_envs": 0}, "num_envs"),
         ({"env": FaultyEnv, "num_threads": -1}, "num_threads must be between 0 and"),
+        ({"env": FaultyEnv, "render_mode": "x"}, "render_mode must be one of 'rgb_array', 'human', got 'x'"),
+        ({"env": SpaceEnv, "render_mode": "rgb_array"}, r"render_mode must be None .* render\(\) of SpaceEnv raised"),
+        ({"env": FaultyEnv, "render_mode": "rgb_array", "render_width": 7}, "render_width must be 5, .* got 7"),
     ],
 )
 def test_bad_arguments(arguments, text):
     with pytest.raises((ConfigError, EnvCreateError), match=text):
         envpool.make_python(**arguments)
+
+
+def test_a_bool_is_no_number_of_environments():
+    with pytest.raises(TypeError, match="num_envs must be of type int, got True"):
+        envpool.make_python(FaultyEnv, True)
 
 
 @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
