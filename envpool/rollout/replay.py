@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from envpool._support.files import check_output
 from envpool._support.machine import cpu_limit
+from envpool._support.text import shown
 from envpool.config.checks import flag
 from envpool.config.spaces import nested
 from envpool.errors import ConfigError, StateError
@@ -23,7 +24,7 @@ from envpool.rollout.data import BYTES_PER_THREAD, map_leaves
 from envpool.rollout.places import Places
 from envpool.rollout.replay_files import read, write
 from envpool.rollout.replay_recorder import ReplayRecorder
-from envpool.rollout.ring import Ring
+from envpool.rollout.ring import LARGEST_PRIORITY, Ring
 from envpool.rollout.rollout import named_arrays, positive, stack_depth
 from envpool.sampling.arrays import count, number
 from envpool.sampling.sampler import seed_words
@@ -94,10 +95,11 @@ class ReplayBuffer(ReplayRecorder):
         ``update_priorities``. A new transition has the highest priority so far.
     gamma : float
         Discount of each step, from 0 to 1: of rewards with ``n_step``, and in ``discount``.
-    alpha : float
-        Exponent of priorities, from 0 to 1.
-    beta : float
-        Exponent of importance weights, from 0 to 1; ``sample`` may be given another one.
+    alpha : float, optional
+        Prioritized sampling: the exponent of priorities, from 0 to 1; 0.6 by default.
+    beta : float, optional
+        Prioritized sampling: the exponent of importance weights, from 0 to 1; 0.4 by default. ``sample`` may be given
+        another one.
     frames_once : bool or int, optional
         Whether each frame of stacked observations is stored once; by default if the task stacks frames. An int is the
         number of frames in a stack, for other tasks; see `Rollout`.
@@ -141,8 +143,8 @@ class ReplayBuffer(ReplayRecorder):
         prioritized: bool = False,
         *,
         gamma: float = 0.99,
-        alpha: float = 0.6,
-        beta: float = 0.4,
+        alpha: float | None = None,
+        beta: float | None = None,
         frames_once: bool | int | None = None,
         prefetch: bool = False,
         seed: int | Sequence[int] | None = None,
@@ -169,8 +171,8 @@ class ReplayBuffer(ReplayRecorder):
                 f"n_step must be at most the {steps} steps of each environment that the buffer keeps, got {n_step}"
             )
         self.prioritized = flag("prioritized", prioritized)
-        self.gamma, self.alpha = number("gamma", gamma, 0, 1), number("alpha", alpha, 0, 1)
-        self.beta = number("beta", beta, 0, 1)
+        self.gamma = number("gamma", gamma, 0, 1)
+        self.alpha, self.beta = self._exponent("alpha", alpha, 0.6), self._exponent("beta", beta, 0.4)
         depth = stacked_frames(pool) if frames_once is None else stack_depth(pool, frames_once)
         words = seed_words(secrets.randbits(128) if seed is None else seed)
         make_ring = partial(
@@ -307,7 +309,7 @@ class ReplayBuffer(ReplayRecorder):
             There is no transition to sample yet.
         """
         n = count("n", n, 1)
-        beta = self.beta if beta is None else number("beta", beta, 0, 1)
+        beta = self._exponent("beta", beta, self.beta)
         self.enter_ring()
         try:
             return self._transitions(*self.ring.sample(n, self._threads(n), beta))
@@ -391,6 +393,17 @@ class ReplayBuffer(ReplayRecorder):
         players = np.array(spec.shown_players if spec.num_players else [0], np.int32)
         return env_id.astype(np.int32), players[place]
 
+    def _exponent(self, name: str, value: float | None, default: float) -> float:
+        """Return an exponent of prioritized sampling, the default for None; or raise ConfigError or TypeError."""
+        if value is None:
+            return default
+        exponent = number(name, value, 0, 1)
+        if not self.prioritized:
+            raise ConfigError(
+                f"{name} must be left out unless the ReplayBuffer has prioritized=True, got {shown(value)}"
+            )
+        return exponent
+
     def update_priorities(self, index: Any, priority: Any) -> None:
         """Set the priorities of transitions, usually to the absolute values of their errors.
 
@@ -402,7 +415,7 @@ class ReplayBuffer(ReplayRecorder):
         index : array_like of int
             (n,): ``index`` of a minibatch.
         priority : array_like of float
-            (n,): finite, 0 or more; NumPy arrays, or anything that NumPy converts, such as a tensor without a graph.
+            (n,): from 0 to 1e200; NumPy arrays, or anything that NumPy converts, such as a tensor without a graph.
 
         Raises
         ------
@@ -421,9 +434,9 @@ class ReplayBuffer(ReplayRecorder):
             ) from error
         if values.shape != rows.shape:
             raise ConfigError(f"priority must have the shape of index, {rows.shape}, got {values.shape}")
-        bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+        bad = np.flatnonzero(~((values >= 0) & (values <= LARGEST_PRIORITY)))  # also NaN
         if bad.size:
-            raise ConfigError(f"priority[{bad[0]}] must be finite and at least 0, got {values[bad[0]]}")
+            raise ConfigError(f"priority[{bad[0]}] must be between 0 and {LARGEST_PRIORITY:g}, got {values[bad[0]]}")
         values = (values + EPSILON) ** self.alpha
         self.enter_ring()
         try:

@@ -7,6 +7,8 @@ from typing_extensions import disjoint_base
 _Array = npt.NDArray[Any]
 _Arrays = tuple[tuple[str, np.dtype[Any], tuple[int, ...]], ...]
 
+LARGEST_PRIORITY: float
+
 _Batch = tuple[list[_Array], list[_Array], _Array, list[_Array], _Array, _Array, _Array | None]
 
 @disjoint_base

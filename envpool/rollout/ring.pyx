@@ -11,7 +11,7 @@ Invariants:
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport isfinite, pow
+from libc.math cimport pow
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
@@ -30,6 +30,9 @@ from envpool._support.machine import memory_limit
 from envpool.errors import ConfigError, PoolStateError, StateError
 
 cnp.import_array()
+
+# The largest priority: the sum of those of any number of transitions is finite.
+LARGEST_PRIORITY = 1e200
 
 cdef enum:
     LINE = 64               # every array begins at a multiple, which JAX asks for
@@ -537,8 +540,8 @@ cdef class Ring:
     def set_priorities(self, cnp.ndarray index, cnp.ndarray priorities):
         """Set the priorities, float64 (n,), of transitions, int64 (n,); those that have left the ring are ignored.
 
-        Nobody else may be able to write to the arrays. Priorities must be finite and not negative. Raises ConfigError,
-        and changes nothing, if the ring has never had one of the transitions.
+        Nobody else may be able to write to the arrays. Priorities must be between 0 and LARGEST_PRIORITY. Raises
+        ConfigError, and changes nothing, if the ring has never had one of the transitions.
         """
         cdef Steps* s = &self.s
         cdef const int64_t* ids = <const int64_t*>cnp.PyArray_DATA(index)
@@ -614,6 +617,7 @@ cdef class Ring:
         StateError, and changes nothing, if the numbers in them contradict each other.
         """
         cdef Steps* s = &self.s
+        cdef double largest = LARGEST_PRIORITY
         cdef ep_pcg64 g
         cdef cnp.ndarray view, given
         if len(generator) != sizeof(ep_pcg64):
@@ -621,7 +625,7 @@ cdef class Ring:
         memcpy(&g, <const char*>generator, sizeof(ep_pcg64))
         if not ep_pcg64_is_valid(&g):
             raise StateError("the generator of the saved replay buffer is damaged")
-        if not (0 <= live <= min(head, s.num_steps) and head < <int64_t>1 << 40 and isfinite(highest) and highest > 0):
+        if not (0 <= live <= min(head, s.num_steps) and head < <int64_t>1 << 40 and 0 < highest <= largest):
             raise StateError(f"the saved replay buffer is damaged: it has {live} of {head} steps")
         self.check_rows(head, live, has_obs, arrays, last, strays.shape[0] if s.depth else 0)
         self.settle()
@@ -647,6 +651,7 @@ cdef class Ring:
         cdef const uint8_t* flags = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>arrays["flags"])
         cdef const int32_t* numbers = NULL
         cdef const double* priorities = NULL
+        cdef double largest = LARGEST_PRIORITY
         cdef cnp.ndarray seen = np.zeros(num_last + 1, np.uint8)
         cdef uint8_t* is_seen = <uint8_t*>cnp.PyArray_DATA(seen)
         if s.depth:
@@ -664,8 +669,8 @@ cdef class Ring:
                 is_seen[lasts[env]] = 1
                 if flags[env] > VALID | DONE | TERMINATED | READY:
                     raise StateError(f"the saved replay buffer is damaged: a step has the flags {flags[env]}")
-                if priorities != NULL and not (isfinite(priorities[env]) and priorities[env] >= 0):
-                    raise StateError("the saved replay buffer is damaged: a priority is negative or not finite")
+                if priorities != NULL and not 0 <= priorities[env] <= largest:
+                    raise StateError(f"the saved replay buffer is damaged: it has the priority {priorities[env]}")
         return 0
 
     cdef int restore(self, int64_t head, int64_t live, cnp.ndarray last, cnp.ndarray strays) except -1:

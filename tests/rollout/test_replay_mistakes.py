@@ -42,6 +42,7 @@ def step(buffer, move=3):
         ({"capacity": 9, "gamma": 1.5}, ConfigError, "gamma must be between 0 and 1, got 1.5"),
         ({"capacity": 9, "alpha": np.nan}, ConfigError, "alpha must be between 0 and 1, got nan"),
         ({"capacity": 9, "beta": "1"}, TypeError, "beta must be a number, got str"),
+        ({"capacity": 9, "alpha": 0.7}, ConfigError, "alpha must be left out unless .* has prioritized=True, got 0.7"),
         ({"capacity": 9, "frames_once": True}, ConfigError, "frames_once=True needs one array of observations"),
         ({"capacity": 9, "seed": -1}, ConfigError, "seed must be between 0 and"),
         ({"capacity": 2**32}, MemoryError, r"a replay buffer of 429496729\d transitions, .* GiB \(observations "),
@@ -93,6 +94,7 @@ def test_before_the_first_reset(pool):
         ("sample", [0], ConfigError, "n must be between 1 and 2147483647, got 0"),
         ("sample", [1.5], TypeError, "n must be an int, got float"),
         ("sample", [1, 2], ConfigError, "beta must be between 0 and 1, got 2"),
+        ("sample", [1, 0.9], ConfigError, "beta must be left out unless .* has prioritized=True, got 0.9"),
         ("transitions", [[3]], ConfigError, r"index\[0\] must be the index of a transition that .* has, got 3"),
         ("transitions", [[0, -1]], ConfigError, r"index\[1\] must be .*, got -1"),
         ("transitions", [[2**62]], ConfigError, r"index\[0\] must be .*, got 4611686018427387904"),
@@ -112,9 +114,9 @@ def test_arguments_of_calls(buffer, call, arguments, error, text):
     ("priority", "error", "text"),
     [
         ([1.0], ConfigError, r"priority must have the shape of index, \(2,\), got \(1,\)"),
-        ([1.0, -1.0], ConfigError, r"priority\[1\] must be finite and at least 0, got -1.0"),
-        ([np.nan, 1.0], ConfigError, r"priority\[0\] must be finite and at least 0, got nan"),
-        ([np.inf, 1.0], ConfigError, r"priority\[0\] must be finite and at least 0, got inf"),
+        ([1.0, -1.0], ConfigError, r"priority\[1\] must be between 0 and 1e\+200, got -1.0"),
+        ([np.nan, 1.0], ConfigError, r"priority\[0\] must be between 0 and 1e\+200, got nan"),
+        ([1e201, 1.0], ConfigError, r"priority\[0\] must be between 0 and 1e\+200, got 1e\+201"),
         ([None, object()], TypeError, "priority must convert to a NumPy array"),
     ],
 )
