@@ -300,6 +300,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         AttributeError
             Native environments have no such method or attribute.
         """
+        if name == "render" and self._frames is not None and not self.pool.is_closed:
+            return self._frames.take(*args, **kwargs)
         known = described(self.pool) | {
             "spec": self.spec,
             "render_mode": self.render_mode,

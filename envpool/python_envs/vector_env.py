@@ -85,6 +85,8 @@ class PythonVectorEnv(EnvPoolVectorEnv):
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of each environment, or read an attribute that is not callable; one result each."""
+        if name == "render" and self._frames is not None:
+            return super().call(name, *args, **kwargs)
         results: tuple[Any, ...] = self.pool.call(name, *args, **kwargs)
         return results
 

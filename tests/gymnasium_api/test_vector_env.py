@@ -453,6 +453,8 @@ def test_lists_of_frames_equal_gymnasiums(mode):
             a, b = ours.render(), theirs.render()
             assert [len(frames) for frames in a] == [len(frames) for frames in b]
             np.testing.assert_equal([frames[-1] for frames in a], [frames[-1] for frames in b])
+        if step == 4:
+            np.testing.assert_equal(ours.call("render"), theirs.call("render"))
     ours.reset(options={"reset_mask": np.array([True, False])})
     assert [len(frames) for frames in ours.render()] == [1, 1]
     assert ours.render() == ([], [])

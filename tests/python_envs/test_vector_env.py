@@ -163,6 +163,8 @@ def test_lists_of_frames():
         envs.step(np.zeros(2, int))
         assert [[frame[0, 0, 0] for frame in frames] for frames in envs.render()] == [[0, 1]] * 2
         assert envs.render() == ([], [])
+        envs.step(np.zeros(2, int))
+        assert [[frame[0, 0, 0] for frame in frames] for frames in envs.call("render")] == [[2]] * 2
 
 
 # ---- options of resets -----------------------------------------------------------------------------------------------
