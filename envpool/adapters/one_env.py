@@ -12,7 +12,7 @@ import numpy as np
 from envpool._support.text import shown
 from envpool._support.window import can_show
 from envpool.adapters.agents import OF_OPPONENTS, Agents, resolved
-from envpool.errors import ActionError, ConfigError, EnvIdError
+from envpool.errors import ActionError, ConfigError, EnvIdError, PoolClosedError
 from envpool.gymnasium_api.single_env import POOL_OPTIONS
 from envpool.pools.classes import open_pool
 from envpool.pools.recovery import EXPLAINED, explain, start_over
@@ -73,6 +73,8 @@ class OneEnv:
         ------
         EnvIdError
             The environment was never reset.
+        PoolClosedError
+            The environment is closed.
         """
         obs, info = self._last()
         return np.concatenate(
@@ -126,6 +128,8 @@ class OneEnv:
         return np.flatnonzero(self._info["player_mask"][0]).tolist()
 
     def _last(self) -> tuple[Any, dict[str, Any]]:
+        if self.pool.is_closed:
+            raise PoolClosedError("the environment is closed: make a new one")
         if self._obs is None:
             raise EnvIdError("the environment was never reset: call reset() first")
         return self._obs, self._info

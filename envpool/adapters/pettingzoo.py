@@ -15,6 +15,10 @@ with needs("pettingzoo"):
     import pettingzoo
 
 
+#: Attributes of an `AECEnv` that describe an episode.
+SET_BY_RESET = ("agent_selection", "rewards", "terminations", "truncations", "infos")
+
+
 class ZooEnv(OneEnv):
     """What `ParallelEnv` and `AECEnv` have in common."""
 
@@ -107,10 +111,12 @@ class ParallelEnv(ZooEnv, pettingzoo.ParallelEnv):
             An action is missing or not allowed.
         EnvStepError
             The environment failed; its episode has ended.
+        EnvIdError, PoolClosedError
+            The environment was never reset, or it is closed.
         """
-        if not self.agents and self._obs is not None:
-            return {}, {}, {}, {}, {}
         self._last()
+        if not self.agents:
+            return {}, {}, {}, {}, {}
         chosen = self._chosen(actions, self.agents)
         try:
             present, rewards, ended, cut = self._step(chosen)
@@ -159,6 +165,15 @@ class AECEnv(ZooEnv, pettingzoo.AECEnv):
         self._skip_agent_selection = None
         self._begin_cycle()
 
+    def __getattr__(self, name: str) -> Any:
+        hint = " before the first reset(): call reset() first" if name in SET_BY_RESET else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return the observation, the rewards since the last move, the flags and the info of `agent_selection`."""
+        self._last()
+        return super().last(observe)  # type: ignore[no-any-return]
+
     def observe(self, agent: str) -> Any:
         """Return the last observation of an agent; that of one which is absent is zero."""
         self._last()
@@ -175,7 +190,10 @@ class AECEnv(ZooEnv, pettingzoo.AECEnv):
             The environment failed; its episode has ended.
         EnvIdError
             There is no agent: `reset` starts an episode.
+        PoolClosedError
+            The environment is closed.
         """
+        self._last()
         if not self.agents:
             raise EnvIdError("no agent is left: call reset() first")
         agent = self.agent_selection

@@ -21,7 +21,7 @@ from pettingzoo.test import (
 
 import envpool
 from envpool.adapters.pettingzoo import AECEnv, ParallelEnv, aec_env, parallel_env
-from envpool.errors import ActionError, ConfigError, EnvIdError, EnvStepError
+from envpool.errors import ActionError, ConfigError, EnvIdError, EnvStepError, PoolClosedError
 from envpool.mpe.registration import TASKS
 from tests.support import plugin
 from tests.support.crowd import CUT, DIE, END, FAIL
@@ -250,6 +250,26 @@ def test_a_refused_action_is_that_of_the_agent_who_moves(options):
         assert env.agent_selection == agent
         env.step(env.action_space(agent).sample())
     assert env.agent_selection == "agent_0"
+
+
+@pytest.mark.parametrize("make", [parallel_env, aec_env])
+def test_before_a_reset_and_after_close(make):
+    """Each call says what to do, whoever moves."""
+    env = make("MPE/simple_spread-v3")
+    calls = [env.state, lambda: env.step({} if make is parallel_env else 0)]
+    if make is aec_env:
+        calls += [env.last, lambda: env.observe("agent_0")]
+        for name in ("agent_selection", "rewards", "terminations", "truncations", "infos"):
+            with pytest.raises(AttributeError, match=rf"no attribute '{name}' before the first reset\(\)"):
+                getattr(env, name)
+    for call in calls:
+        with pytest.raises(EnvIdError, match=r"call reset\(\) first"):
+            call()
+    env.reset()
+    env.close()
+    for call in calls:
+        with pytest.raises(PoolClosedError, match="make a new one"):
+            call()
 
 
 def test_what_is_refused():
