@@ -454,6 +454,8 @@ def test_unknown_option():
         {"render_mode": "ansi"},
         {"render_width": -1},
         {"render_camera_id": -2},
+        {"render_env_id": 1},
+        {"gym_api": "x"},
         {"from_pixels": True},
     ],
 )

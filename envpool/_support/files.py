@@ -19,6 +19,14 @@ def check_output(path: Path) -> None:
         raise ConfigError(f"cannot write {path}: it is a directory; give the name of a file")
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file; an OSError names it, also if the file could be opened and not be written."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """Open a file under another name, which is renamed to `path` when everything is on the disk.

@@ -11,7 +11,7 @@ import json
 from inspect import signature
 from pathlib import Path
 
-from envpool._support.files import check_output
+from envpool._support.files import check_output, write_text
 from envpool.cli.option_defaults import defaults_of
 from envpool.cli.parsing import add_option_argument, positive_int, read_options, refuse_options, seed
 from envpool.cli.progress import Progress
@@ -73,4 +73,4 @@ def run(arguments: argparse.Namespace) -> None:
         progress.clear()
     print(result)
     if arguments.json is not None:
-        arguments.json.write_text(json.dumps(result.to_dict(), indent=1) + "\n")
+        write_text(arguments.json, json.dumps(result.to_dict(), indent=1) + "\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import keyword
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from envpool.errors import ConfigError
 HELP = "write a project with a native environment"
 
 #: Names that the module of a project cannot have, since its build or its test import them.
-TAKEN = {"envpool", "numpy", "cython", "setuptools", "setup", "pytest", *keyword.kwlist, *sys.stdlib_module_names}
+TAKEN = {"envpool", "numpy", "np", "cython", "setuptools", "setup", "pytest", *keyword.kwlist, *sys.stdlib_module_names}
 #: Names that the code of the example has or imports, beside that of its class.
 USED = {"Walker", "Config", "ConfigError", "EnvDefinition", "Field"}
 
@@ -95,11 +96,13 @@ def run(arguments: argparse.Namespace) -> None:
     if registry.has(f"{arguments.name}-v0"):
         raise ConfigError(f"the task {arguments.name}-v0 is already registered: choose another name")
     folder = arguments.folder if arguments.folder is not None else Path(module)
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"FOLDER must be a folder, got the file {folder}: choose another name")
     files = project_files(module, folder)
     check_new(files)
     write(files, arguments.name)
     print("Build and test, with a C compiler and `pip install setuptools cython pytest`:")
-    print(f"  cd {folder} && python setup.py build_ext --inplace && python -m pytest")
+    print(f"  cd {shlex.quote(str(folder))} && python setup.py build_ext --inplace && python -m pytest")
     print("Replace its state, reset, step, write, draw, fields and options; `envpool docs native_env` explains each.")
 
 

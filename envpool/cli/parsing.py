@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 
 
@@ -22,17 +23,26 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
 
+#: More digits than any number that an argument may be; int() refuses texts of thousands.
+MOST_DIGITS = 100
+
+
+def decimal(text: str) -> int:
+    """Return the number that decimal digits stand for, or -1 for any other text."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else -1
+
+
 def positive_int(text: str) -> int:
     """Parse an integer that is at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer of at least 1, got {text!r}")
+    if decimal(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be an integer of at least 1, got {shown(text)}")
     return int(text)
 
 
 def seed(text: str) -> int:
     """Parse a seed, an integer from 0 to 2^64 - 1; tasks may have a smaller range."""
-    if not text.isdecimal() or int(text) >= 2**64:
-        raise argparse.ArgumentTypeError(f"must be an integer from 0 to 2**64 - 1, got {text!r}")
+    if not 0 <= decimal(text) < 2**64:
+        raise argparse.ArgumentTypeError(f"must be an integer from 0 to 2**64 - 1, got {shown(text)}")
     return int(text)
 
 
@@ -118,5 +128,5 @@ def literal(text: str) -> Any:
         return text.lower() == "true"
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # the last two: nested too deeply
         return text

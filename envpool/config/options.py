@@ -27,7 +27,7 @@ from envpool.config.checks import (
     whole_number,
 )
 from envpool.config.randomize import check_form
-from envpool.config.render_options import RENDER_MODES, as_int, check_camera, check_size
+from envpool.config.render_options import RENDER_MODES, check_camera, check_size
 from envpool.config.transform_checks import (
     check_bounds,
     check_normalization,
@@ -393,7 +393,7 @@ RENDER_OPTIONS = table(
         "whether `render` returns frames or shows one environment in a window; with None, the pool cannot render",
         '`"rgb_array"`, `"human"`',
     ),
-    Option("render_env_id", 0, "int", as_int, "environment that `render()` draws", "0 to `num_envs` - 1"),
+    Option("render_env_id", 0, "int", whole_number, "environment that `render()` draws", "0 to `num_envs` - 1"),
     Option(
         "render_width",
         0,

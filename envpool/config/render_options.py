@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
 from envpool._support.text import shown
+from envpool.config.checks import whole_number
 from envpool.errors import ConfigError
 
 #: Render modes of a task that has a renderer.
@@ -48,7 +48,7 @@ class RenderOptions:
 
 def check_size(name: str, value: Any) -> int:
     """Return a width or a height in pixels, 0 for that of the upstream environment; or raise an error."""
-    size = as_int(name, value)
+    size = whole_number(name, value)
     if not 0 <= size <= MAX_FRAME_SIZE:
         raise ConfigError(
             f"{name} must be between 1 and {MAX_FRAME_SIZE} pixels, or 0 for the default size of the task, got "
@@ -61,17 +61,10 @@ def check_camera(name: str, camera: Any) -> int | str:
     """Return the number of a camera, -1 for the default one, or `TRACK`; or raise ConfigError or TypeError."""
     if isinstance(camera, str) and camera == TRACK:
         return TRACK
-    number = camera if isinstance(camera, str) else as_int(name, camera)
+    number = camera if isinstance(camera, str) else whole_number(name, camera)
     if isinstance(number, str) or not -1 <= number < 2**31:
         raise ConfigError(
             f"{name} must be -1, for the default camera, {TRACK!r}, for the one that follows the robot, or the number "
             f"of a camera (0 or more), got {shown(number)}"
         )
     return number
-
-
-def as_int(name: str, value: Any) -> int:
-    """Return a value as an int, or raise TypeError."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be an integer, got {shown(value)}")
-    return operator.index(value)

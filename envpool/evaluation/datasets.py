@@ -53,7 +53,7 @@ def check_dataset(path: Path) -> None:
     elif path.suffix:
         raise ConfigError(
             f"path must end in .mp4 or .gif (a video), .npz, {' or '.join(HDF5)} (a dataset), or be a folder such as "
-            f"cartpole-expert-v0 (a dataset of Minari), got {path.name!r}"
+            f"cartpole-expert-v0 (a dataset of Minari), got {str(path)!r}"
         )
     elif not MINARI_ID.fullmatch(path.name):
         raise ConfigError(
@@ -347,7 +347,7 @@ def read_episodes(path: str | Path) -> Iterator[Episode]:
     if path.suffix in HDF5:
         check_h5py(path)
     elif path.suffix != ".npz":
-        raise ConfigError(f"path must end in .npz, {' or '.join(HDF5)}, got {path.name!r}")
+        raise ConfigError(f"path must end in .npz, {' or '.join(HDF5)}, got {str(path)!r}")
     try:
         yield from episodes_of(path)
     except (*DAMAGES, OSError, LookupError, TypeError, zlib.error) as error:

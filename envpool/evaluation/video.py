@@ -19,7 +19,7 @@ from envpool.evaluation.tiling import Tiling, tiled
 def check_video(path: Path) -> Path:
     """Return the path of a video, or raise ConfigError or ImportError if it could not be written."""
     if path.suffix not in FORMATS:
-        raise ConfigError(f"a video must end in {' or '.join(FORMATS)}, got {path.name!r}")
+        raise ConfigError(f"a video must end in {' or '.join(FORMATS)}, got {str(path)!r}")
     check_output(path)
     try:
         import imageio_ffmpeg  # noqa: F401

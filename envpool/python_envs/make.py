@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from envpool._support.machine import cpu_limit
 from envpool._support.text import shown
-from envpool.config.checks import canonical_mode, check_choice, check_range, check_timeout, convert, whole_number
-from envpool.config.options import PRESET_OPTIONS, canonical
+from envpool.config.checks import canonical_mode, check_choice, check_range, check_timeout, convert
+from envpool.config.options import POOL_OPTIONS, PRESET_OPTIONS, canonical
 from envpool.config.render_options import RENDER_MODES, RenderOptions
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.pools.classes import open_pool
@@ -149,8 +149,7 @@ def build(
     batch_size = 0 if batch_size is None else convert("batch_size", batch_size, 0)
     makers, name = makers_of(env, num_envs, kwargs)
     check_choice("start_method", start_method, START_METHODS)
-    count = whole_number("num_threads", options.pop("num_threads", 0))
-    check_range("num_threads", count, 0)
+    count = POOL_OPTIONS["num_threads"].check("num_threads", options.pop("num_threads", 0))
     count = min(count or cpu_limit(), len(makers), MOST_PROCESSES)
     debug = convert("debug", debug, False)
     if debug and options.get("on_error") == "restart":

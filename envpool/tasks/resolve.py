@@ -10,7 +10,7 @@ from typing import Any
 from envpool._core.definition import describe, upgrade_capsule
 from envpool._support.text import shown
 from envpool._support.window import check_windows
-from envpool.config.checks import check_range, convert
+from envpool.config.checks import check_range, flag
 from envpool.config.options import GYM_OPTIONS, OPPONENT_OPTIONS, PRESET_OPTIONS, RENDER_OPTIONS, canonical, checked
 from envpool.config.render_options import TRACK, RenderOptions
 from envpool.errors import ConfigError
@@ -28,7 +28,8 @@ def spec_for(task: str | EnvSpec, options: Mapping[str, Any]) -> EnvSpec:
     """Return the EnvSpec of a task; see `envpool.make_spec`."""
     spec_cls, entry, given = request(task, options)
     spec = spec_of(spec_cls, entry, given)
-    checked(given, RENDER_OPTIONS)
+    render_values(spec, given)
+    checked(given, GYM_OPTIONS)
     return spec
 
 
@@ -75,7 +76,7 @@ def resolve_request(
     is_legacy = wants_legacy_gym(env_type, gym_api)
     if is_legacy:
         options = {"gym_reset_return_info": False} | options
-    elif not options.get("gym_reset_return_info", True):
+    elif not flag("gym_reset_return_info", options.get("gym_reset_return_info", True)):
         raise ConfigError(
             "gym_reset_return_info=False is only available with gym_api='legacy'; without it, reset() always "
             "returns (obs, info)"
@@ -125,8 +126,9 @@ def spec_of(spec_cls: Any, entry: TaskEntry | None, options: Mapping[str, Any]) 
     value is not None.
     """
     name, own_names = name_of(spec_cls, entry), spec_cls.gen_config._fields
-    from_pixels = options.get("from_pixels")
-    if "from_pixels" not in own_names and from_pixels is not None and convert("from_pixels", from_pixels, False):
+    given = options.get("from_pixels")
+    from_pixels = given is not None and flag("from_pixels", given)
+    if from_pixels and "from_pixels" not in own_names:
         raise ConfigError(f"from_pixels=True is only available for MuJoCo tasks; {name!r} is not one")
     pool_names = (*OPTIONS_OF_POOL, "from_pixels")
     config = {k: v for k, v in options.items() if k not in pool_names or (k in own_names and v is not None)}
@@ -147,6 +149,13 @@ def spec_of(spec_cls: Any, entry: TaskEntry | None, options: Mapping[str, Any]) 
     opponents = {k: OPPONENT_OPTIONS[k].check(k, v) for k, v in chosen.items() if k in OPPONENT_OPTIONS}
     spec.set_pool_options(chosen | opponents)
     return spec
+
+
+def render_values(spec: EnvSpec, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rendering options among those of ``make`` with their values, or raise ConfigError or TypeError."""
+    values = checked(options, RENDER_OPTIONS)
+    check_range("render_env_id", values["render_env_id"], 0, spec.config.num_envs - 1)
+    return values
 
 
 def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOptions | None:
@@ -173,13 +182,12 @@ def make_render_options(spec: EnvSpec, options: Mapping[str, Any]) -> RenderOpti
     ImportError
         A package is missing that the render mode or the task's renderer needs.
     """
-    values = checked(options, RENDER_OPTIONS)
+    values = render_values(spec, options)
     mode = values["render_mode"]
     if mode is None:
         return None
     if spec.frame_size is None:
         raise ConfigError(f"render_mode must be None, since {spec.task_id} has no renderer, got {shown(mode)}")
-    check_range("render_env_id", values["render_env_id"], 0, spec.config.num_envs - 1)
     if mode == "human":
         check_windows()
     height, width, capsule, size = values["render_height"], values["render_width"], spec.capsule, spec.frame_size

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from envpool._support.files import replaced
 
 #: Options that may differ between the run that wrote a checkpoint and the run that continues it.
 MAY_DIFFER = {
@@ -46,12 +47,8 @@ def save(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, 
     }
     path = Path(args.checkpoint)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    with part.open("wb") as file:
+    with replaced(path) as file:
         torch.save(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def load(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -1,8 +1,10 @@
-"""Files that are replaced when their content is complete."""
+"""Files of results: replaced when their content is complete, and named by errors."""
+
+from pathlib import Path
 
 import pytest
 
-from envpool._support.files import replaced
+from envpool._support.files import replaced, write_text
 
 
 def test_a_file_is_replaced_at_the_end(tmp_path):
@@ -14,3 +16,9 @@ def test_a_file_is_replaced_at_the_end(tmp_path):
         file.write(b"third")
         raise KeyboardInterrupt
     assert path.read_bytes() == b"second" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_named():
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        write_text(Path("/dev/full"), "text")

@@ -50,6 +50,7 @@ def test_version(capsys):
         (["bench", "CartPole-v1", "CartPole-v11"], "CartPole-v11 is not supported"),
         (["bench", "CartPole-v1", "--num-envs", "0"], "--num-envs: must be an integer of at least 1, got '0'"),
         (["bench", "CartPole-v1", "--num-envs", "1.5"], "--num-envs: must be an integer of at least 1, got '1.5'"),
+        (["bench", "CartPole-v1", "--num-envs", "1" * 5000], "--num-envs: must be an integer of at least 1, got '11"),
         (
             ["bench", "CartPole-v1", "--num-envs", "4", "--batch-size", "5"],
             "batch_size must be between 1 and num_envs, which is 4",

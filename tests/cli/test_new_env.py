@@ -41,6 +41,7 @@ def test_a_project_builds_and_passes_its_test(tmp_path, monkeypatch, capsys):
         ("gridRace", "NAME must be CamelCase"),
         ("Random", "NAME must not be Random: another module is called random"),
         ("Setup", "NAME must not be Setup"),
+        ("Np", "NAME must not be Np: another module is called np"),
         ("Walker", "NAME must not be Walker: the project's code has another Walker"),
         ("Config", "NAME must not be Config"),
         ("Field", "NAME must not be Field"),
@@ -60,6 +61,8 @@ def test_nothing_is_overwritten(tmp_path, capsys):
     (tmp_path / "setup.py").write_text("mine")
     assert main(["new-env", "GridRace", str(tmp_path)]) == 2
     assert "already exists: choose another name or folder" in capsys.readouterr().err
+    assert main(["new-env", "GridRace", str(tmp_path / "setup.py")]) == 2
+    assert f"FOLDER must be a folder, got the file {tmp_path}/setup.py" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["setup.py"]
 
 

@@ -155,6 +155,7 @@ def test_unknown_task_names_the_nearest_on_stderr(capsys):
 def test_values_get_the_type_of_their_default():
     defaults = {"path": "a", "steps": 3, "rate": 0.5, "flag": True, "seeds": []}
     pairs = [("path", "12"), ("steps", "4"), ("rate", "1e-3"), ("flag", "FALSE"), ("seeds", "[1, 2]"), ("new", "x y")]
+    pairs += [("key", "{[]: 1}"), ("deep", "-" * 20_000 + "1")]
     assert read_options(pairs, defaults) == {
         "path": "12",
         "steps": 4,
@@ -162,6 +163,8 @@ def test_values_get_the_type_of_their_default():
         "flag": False,
         "seeds": [1, 2],
         "new": "x y",
+        "key": "{[]: 1}",
+        "deep": "-" * 20_000 + "1",
     }
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import envpool
 from envpool._support.text import shown
-from envpool.config.options import POOL_DEFAULTS, TRANSFORM_DEFAULTS
+from envpool.config.options import SHARED_OPTIONS
 from envpool.errors import ConfigError
 from envpool.registration import registry
 from tests.support.tasks import playable_tasks
@@ -36,6 +38,7 @@ ODD_VALUES = {
     "null": "a\0b",
     "nested": [[1], [2, 3]],
     "array": np.zeros((3, 3)),
+    "pair": np.array([1, 2]),
 }
 
 
@@ -44,11 +47,11 @@ def tasks_by_class() -> dict[str, str]:
     return {registry.find(task_id).env: task_id for task_id in reversed(playable_tasks())}
 
 
-def problems(task_id: str, options: Iterable[str]) -> Iterator[str]:
-    """Yield what is wrong with the errors about odd values of options."""
+def problems(task_id: str, options: Iterable[str], call: Callable[..., Any] = envpool.make_spec) -> Iterator[str]:
+    """Yield what is wrong with the errors of a call about odd values of options."""
     for name, (kind, value) in itertools.product(options, ODD_VALUES.items()):
         try:
-            envpool.make_spec(task_id, **{name: value})
+            call(task_id, **{name: value})
         except (ConfigError, TypeError, ImportError) as error:
             if len(str(error)) > LONGEST:
                 yield f"{name}, {kind}: {len(str(error))} characters, {str(error)[:200]}"
@@ -64,8 +67,14 @@ def test_odd_values_of_the_options_of_an_environment(task_id: str) -> None:
     assert list(problems(task_id, definition.options)) == []
 
 
-def test_odd_values_of_the_options_of_all_tasks() -> None:
-    assert list(problems("CartPole-v1", [*POOL_DEFAULTS, *TRANSFORM_DEFAULTS])) == []
+@pytest.mark.parametrize("call", [envpool.make_spec, envpool.make_gymnasium])
+def test_odd_values_of_the_options_of_all_tasks(call: Callable[..., Any]) -> None:
+    assert list(problems("CartPole-v1", SHARED_OPTIONS, call)) == []
+
+
+def test_odd_values_beside_a_camera() -> None:
+    call = functools.partial(envpool.make_spec, render_camera_id="track")
+    assert list(problems("HalfCheetah-v5", ["from_pixels"], call)) == []
 
 
 def test_errors_about_options_are_short() -> None:

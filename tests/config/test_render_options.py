@@ -94,7 +94,7 @@ def test_default_size_and_speed():
 
 
 def test_options_are_no_configuration():
-    spec = envpool.make_spec("CartPole-v1", render_mode="rgb_array", render_width=30, render_env_id=7)
+    spec = envpool.make_spec("CartPole-v1", num_envs=8, render_mode="rgb_array", render_width=30, render_env_id=7)
     assert not any(name.startswith("render") for name in spec.config._fields)
 
 
@@ -110,12 +110,12 @@ def test_options_are_no_configuration():
             r"render_width must be between 1 and 4096 pixels, or 0 for the default size of the task, got -1",
         ),
         ({"render_height": 4097}, ConfigError, "render_height must be between 1 and 4096 pixels, .* got 4097"),
-        ({"render_height": 10.0}, TypeError, "render_height must be an integer, got 10.0"),
-        ({"render_width": True}, TypeError, "render_width must be an integer, got True"),
+        ({"render_height": 10.0}, TypeError, "render_height must be of type int, got 10.0"),
+        ({"render_width": True}, TypeError, "render_width must be of type int, got True"),
         ({"render_camera_id": -2}, ConfigError, "render_camera_id must be -1, for the default camera, .* got -2"),
         ({"render_camera_id": "side"}, ConfigError, "'track', for the one that follows the robot, .* got 'side'"),
-        ({"render_camera_id": 1.0}, TypeError, "render_camera_id must be an integer, got 1.0"),
-        ({"render_mode": "rgb_array", "render_env_id": 2}, ConfigError, "render_env_id must be between 0 and 1, got 2"),
+        ({"render_camera_id": 1.0}, TypeError, "render_camera_id must be of type int, got 1.0"),
+        ({"render_env_id": 2}, ConfigError, "render_env_id must be between 0 and 1, got 2"),
         (
             {"render_mode": "rgb_array", "render_env_id": -1},
             ConfigError,

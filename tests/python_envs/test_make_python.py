@@ -268,10 +268,11 @@ def test_states_are_refused():
         ({"env": [FaultyEnv, SpaceEnv]}, "same spaces"),
         ({"env": partial(SpaceEnv, "box", "text")}, "action space contains"),
         ({"env": FaultyEnv, "num_envs": 0}, "num_envs"),
-        ({"env": FaultyEnv, "num_threads": -1}, "num_threads must be between 0 and"),
         ({"env": FaultyEnv, "render_mode": "x"}, "render_mode must be one of 'rgb_array', 'human', got 'x'"),
         ({"env": SpaceEnv, "render_mode": "rgb_array"}, r"render_mode must be None .* render\(\) of SpaceEnv raised"),
         ({"env": FaultyEnv, "render_mode": "rgb_array", "render_width": 7}, "render_width must be 5, .* got 7"),
+        ({"env": FaultyEnv, "num_threads": -1}, "num_threads must be between 0 and 4096, got -1"),
+        ({"env": FaultyEnv, "num_threads": 10**6}, "num_threads must be between 0 and 4096, got 1000000"),
     ],
 )
 def test_bad_arguments(arguments, text):

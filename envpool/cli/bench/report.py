@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from envpool._support.files import write_text
 from envpool.cli.bench.machine import describe_machine
 from envpool.cli.bench.measure import POOL, Row
 from envpool.cli.text import count, short, table
@@ -60,4 +61,4 @@ def results_table(rows: Sequence[Row]) -> str:
 def write_json(path: Path, command: str, rows: Sequence[Row]) -> None:
     """Write the machine facts, the command and the rows to a JSON file."""
     report = {"machine": describe_machine(), "command": command, "rows": [asdict(r) for r in rows]}
-    path.write_text(json.dumps(report, indent=2) + "\n")
+    write_text(path, json.dumps(report, indent=2) + "\n")

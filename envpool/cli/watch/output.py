@@ -103,7 +103,7 @@ def check_output(path: Path | None) -> None:
         check_windows()
         return
     if path.suffix not in SUFFIXES:
-        raise ConfigError(f"--out must end in one of {', '.join(SUFFIXES)}, got {path.name!r}")
+        raise ConfigError(f"--out must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
     check_file(path)
     try:
         if path.suffix != ".png":

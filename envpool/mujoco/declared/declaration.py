@@ -85,7 +85,8 @@ class BatchFunction:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {shown(self.function)}")
         given = self.inputs.items() if isinstance(self.inputs, Mapping) else self.inputs
-        object.__setattr__(self, "inputs", tuple((checked("input", k), wrap(value)) for k, value in given))
+        inputs = tuple((checked("input", k), wrap(value, f"inputs[{k!r}]")) for k, value in given)
+        object.__setattr__(self, "inputs", inputs)
 
     def let_go(self) -> None:
         """Forget the function, at the end of the program."""
@@ -194,7 +195,7 @@ def declare(
         instance("termination", k, item, (Terminate,)) for k, item in enumerate(items("termination", termination))
     )
     resets = tuple(instance("reset", k, item, (Reset,)) for k, item in enumerate(items("reset", reset)))
-    reports = tuple((checked("info", key), wrap(value)) for key, value in (info or {}).items())
+    reports = tuple((checked("info", key), wrap(value, f"info[{key!r}]")) for key, value in (info or {}).items())
     for key, _ in reports:
         if key in RESERVED:
             raise ConfigError(f"a name of info must not be {shown(key)}, which is reserved; use another name")

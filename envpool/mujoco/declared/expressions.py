@@ -82,12 +82,15 @@ class Expression(Node):
         raise TypeError(f"{shown(self)} is not iterable: its size depends on the model")
 
 
-def wrap(value: Any) -> Expression:
-    """Return an expression: the value itself if it is one, otherwise the constant of a number or of a few numbers."""
-    return value if isinstance(value, Expression) else Constant(value)
+def wrap(value: Any, name: str = "a value") -> Expression:
+    """Return an expression: the value itself if it is one, otherwise the constant of a number or of a few numbers.
+
+    The TypeError for any other value begins with `name`.
+    """
+    return value if isinstance(value, Expression) else Constant(numbers_of(value, name))
 
 
-def numbers_of(value: Any) -> float | tuple[float, ...]:
+def numbers_of(value: Any, name: str = "a value") -> float | tuple[float, ...]:
     """Return a number as a float, and a sequence of numbers as a tuple, or raise a TypeError."""
     try:
         if not isinstance(value, (bool, str, bytes)):
@@ -95,7 +98,7 @@ def numbers_of(value: Any) -> float | tuple[float, ...]:
             return tuple(map(float, value)) if is_sequence else float(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise TypeError(f"a value must be an expression or numbers, got {shown(value)}")
+    raise TypeError(f"{name} must be an expression or numbers, got {shown(value)}")
 
 
 # ---- constants, items, arithmetic ------------------------------------------------------------------------------------

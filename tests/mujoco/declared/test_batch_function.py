@@ -287,6 +287,8 @@ def test_wrong_types():
         envpool.make_mujoco(ARM, [X], function=shape)
     with pytest.raises(TypeError, match="function must be callable"):
         d.BatchFunction(3, INPUTS)
+    with pytest.raises(TypeError, match=r"inputs\['q'\] must be an expression or numbers, got 'x'"):
+        d.BatchFunction(shape, {"q": "x"})
 
 
 PROGRAM = """

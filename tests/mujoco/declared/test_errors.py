@@ -218,6 +218,7 @@ def test_malformed(case):
         (OBS | {"reset": [d.Qpos()]}, r"reset\[0\] must be of type Reset"),
         (OBS | {"action": "shoulder_motor"}, "action must be Actuators"),
         (OBS | {"info": [d.Time()]}, "info must be a mapping of names to expressions, got"),
+        (OBS | {"info": {"time": "t"}}, r"info\['time'\] must be an expression or numbers, got 't'"),
         (OBS | {"assets": [b""]}, r"assets must be a mapping of names to bytes, got \[b''\]"),
         (OBS | {"assets": {"a.png": 10**12}}, "assets must be a mapping of names to bytes, got 10+ for 'a.png'"),
         (OBS | {"num_env": 3}, "num_envs"),
