@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import envpool
+from envpool._support.files import replaced
 from envpool.training.runs import make_pool
 
 #: Seed of evaluations, far from the seeds of training, and their number of episodes.
@@ -74,10 +75,8 @@ def save(path: str, agent: Any, task: str, options: str, hidden: int) -> None:
 
     content = {"task": task, "options": options, "hidden": hidden, "networks": agent.state_dict()}
     content["scale"] = {name: torch.as_tensor(x, dtype=torch.float64) for name, x in vars(agent.scale).items()}
-    file = Path(path)
-    part = file.with_name(file.name + ".part")
-    torch.save(content, part)
-    part.replace(file)
+    with replaced(Path(path)) as file:
+        torch.save(content, file)
 
 
 def restore(path: str, agent_class: Callable[..., Any]) -> tuple[Any, str, dict[str, Any]]:
