@@ -34,16 +34,18 @@ def decimal(text: str) -> int:
 
 def positive_int(text: str) -> int:
     """Parse an integer that is at least 1."""
-    if decimal(text) < 1:
+    number = decimal(text)
+    if number < 1:
         raise argparse.ArgumentTypeError(f"must be an integer of at least 1, got {shown(text)}")
-    return int(text)
+    return number
 
 
 def seed(text: str) -> int:
     """Parse a seed, an integer from 0 to 2^64 - 1; tasks may have a smaller range."""
-    if not 0 <= decimal(text) < 2**64:
+    number = decimal(text)
+    if not 0 <= number < 2**64:
         raise argparse.ArgumentTypeError(f"must be an integer from 0 to 2**64 - 1, got {shown(text)}")
-    return int(text)
+    return number
 
 
 def positive_seconds(text: str) -> float:
@@ -128,5 +130,5 @@ def literal(text: str) -> Any:
         return text.lower() == "true"
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # the last two: nested too deeply
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # the last two: deep nesting
         return text
