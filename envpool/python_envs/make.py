@@ -132,6 +132,8 @@ def build(
         "debug": debug,
     }
     known = {*spec_class(PythonEnv).gen_config._fields, *OPTIONS_OF_POOL, *PRESET_OPTIONS, *defaults} - {"source"}
+    check_threads = POOL_OPTIONS["num_threads"].check
+    num_threads = check_threads("num_threads", num_threads)
     options = canonical(options | ({"num_threads": num_threads} if num_threads else {}), known)
     check_names(options, known, "make_python", "pass arguments of the environment in env_kwargs={...}")
     render_mode = options.get("render_mode")
@@ -149,7 +151,7 @@ def build(
     batch_size = 0 if batch_size is None else convert("batch_size", batch_size, 0)
     makers, name = makers_of(env, num_envs, kwargs)
     check_choice("start_method", start_method, START_METHODS)
-    count = POOL_OPTIONS["num_threads"].check("num_threads", options.pop("num_threads", 0))
+    count = check_threads("num_threads", options.pop("num_threads", 0))
     count = min(count or cpu_limit(), len(makers), MOST_PROCESSES)
     debug = convert("debug", debug, False)
     if debug and options.get("on_error") == "restart":

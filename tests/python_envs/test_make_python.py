@@ -281,6 +281,8 @@ def test_bad_arguments(arguments, text):
 
 
 def test_a_bool_is_no_number_of_environments():
+    with pytest.raises(TypeError, match=r"num_threads must be of type int, got array\(\[1, 2\]\)"):
+        envpool.make_python(FaultyEnv, num_threads=np.array([1, 2]))
     with pytest.raises(TypeError, match="num_envs must be of type int, got True"):
         envpool.make_python(FaultyEnv, True)
 
