@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.utils import seeding
 
-from tests import selection
+from tests import room_times, selection
 
 # A shell ignores Ctrl-C in commands that it runs in the background, and so would every process that tests start: tests
 # of Ctrl-C would wait forever.
@@ -27,11 +27,14 @@ os.environ.setdefault("MUJOCO_GL", "egl")  # dm_control chooses its OpenGL libra
 
 def pytest_addoption(parser):
     selection.add_options(parser)
+    room_times.add_options(parser)
     parser.addoption("--upstream", action="store_true", help="compare recorded results with upstream itself")
 
 
 def pytest_configure(config):
     config.pluginmanager.register(selection.Selection(config))
+    if config.getoption("--room-times"):
+        config.pluginmanager.register(room_times.RoomTimes())
 
 
 def pytest_collection_finish():

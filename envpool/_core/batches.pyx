@@ -28,7 +28,7 @@ from envpool._core.structs cimport Block, Engine, ENV_ID
 from envpool._core.watch cimport check_progress
 
 from envpool.errors import PoolStateError
-from envpool._support.machine import memory_limit
+from envpool._support.machine import check_memory
 
 cnp.import_array()
 
@@ -41,17 +41,14 @@ cdef enum:
 
 
 cdef int check_fits(BlockStore store, int64_t num_envs) except -1:
-    """Raises MemoryError for a pool that could never fit, before the system kills the process for it.
+    """Raises MemoryError for a pool that could never fit.
 
     Batches that the user holds need memory in addition; if there is none, the call that receives raises.
     """
-    limit, source = memory_limit()
-    needed = store.block_bytes * (num_envs // store.capacity + 2) + PER_ENV * num_envs
-    if needed > 0.9 * limit:
-        raise MemoryError(
-            f"num_envs={num_envs} with batch_size={store.capacity} needs at least {needed / 2**30:.1f} GiB, but this "
-            f"process has {limit / 2**30:.1f} GiB ({source}): ask for fewer envs"
-        )
+    check_memory(
+        store.block_bytes * (num_envs // store.capacity + 2) + PER_ENV * num_envs,
+        f"num_envs={num_envs} with batch_size={store.capacity}", "ask for fewer envs"
+    )
     return 0
 
 

@@ -121,6 +121,24 @@ def memory_limit(proc: str = "/proc/self") -> tuple[int, str]:
     return limit, source
 
 
+def check_memory(needed: int, what: str, way_out: str) -> None:
+    """Raise MemoryError for what could never fit, before the system kills the process for it.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes that it needs at least.
+    what, way_out : str
+        For the message: what needs the memory, and what to do.
+    """
+    limit, source = memory_limit()
+    if needed > 0.9 * limit:
+        raise MemoryError(
+            f"{what} needs at least {needed / 2**30:.1f} GiB, but this process has {limit / 2**30:.1f} GiB ({source}): "
+            f"{way_out}"
+        )
+
+
 # ---- control groups --------------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from envpool._support.ending import gone, lets_go_at_exit
-from envpool._support.machine import cpu_limit
+from envpool._support.machine import check_memory, cpu_limit
 from envpool._support.text import shown
 from envpool.config.checks import integer
 from envpool.errors import ConfigError
@@ -18,6 +18,9 @@ from envpool.native import PlayerGroup
 from envpool.python_envs.adapters import DmEnv, PlayersEnv, adapt
 from envpool.python_envs.layout import Layout
 from envpool.python_envs.players import PlayersLayout
+
+#: A lower bound for the memory of a Python environment, bytes.
+PER_ENV = 1024
 
 
 class ProcessOptions(NamedTuple):
@@ -342,15 +345,15 @@ def makers_of(env: Any, num_envs: int | None, kwargs: dict[str, Any]) -> tuple[l
         if count not in (None, len(env)):
             raise ConfigError(f"num_envs must be {len(env)}, the number of functions in env, got {count}: leave it out")
         return [Maker(fn, kwargs) for fn in env], getattr(env[0], "__name__", "env").strip("<>")
-    if isinstance(env, str):
-        return [Maker(env, kwargs)] * (1 if count is None else count), env
-    if not callable(env):
+    if not isinstance(env, str) and not callable(env):
         raise ConfigError(
             f"env must be an id of gymnasium, a function that returns an environment, or a sequence of functions, got "
             f"{shown(env)}"
         )
     count = 1 if count is None else count
-    return [Maker(env, kwargs)] * count, getattr(env, "__name__", type(env).__name__).strip("<>")
+    check_memory(PER_ENV * count, f"num_envs={count}", "ask for fewer envs")
+    name = env if isinstance(env, str) else getattr(env, "__name__", type(env).__name__).strip("<>")
+    return [Maker(env, kwargs)] * count, name
 
 
 class Maker:

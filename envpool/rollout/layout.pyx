@@ -26,7 +26,7 @@ from envpool.rollout.pinning cimport pin
 
 from envpool._core.definition import RAW_PREFIX
 from envpool.errors import ConfigError
-from envpool._support.machine import memory_limit
+from envpool._support.machine import check_memory
 
 cnp.import_array()
 
@@ -128,12 +128,9 @@ cdef class RolloutLayout:
             depth = self.tracks[self.find("rollout:numbers")].dims[1]
             self.needed = track.offset + self.num_envs * (self.num_slots + depth) * frame_bytes
             self.needed = min(self.needed, self.final_from)
-        limit, source = memory_limit()
-        if self.needed > 0.9 * limit:
-            raise MemoryError(
-                f"a rollout of {self.num_slots} steps and {self.num_envs} envs needs {self.needed / 2**30:.1f} "
-                f"GiB, but this process has {limit / 2**30:.1f} GiB ({source}): ask for fewer steps"
-            )
+        check_memory(
+            self.needed, f"a rollout of {self.num_slots} steps and {self.num_envs} envs", "ask for fewer steps"
+        )
         return 0
 
     cdef int find(self, str name) except -2:

@@ -42,7 +42,6 @@ cdef class Ring:
     cdef bint has_obs           # slot `head` has the observations after the last step
 
     cdef int lay_out(self, bint prioritized) except -1
-    cdef int check_size(self, list parts) except -1
     cdef str described(self, list parts)
     cdef int reserve(self) except -1
     cdef void put_actions(self, int k, const char* rows) noexcept

@@ -26,7 +26,7 @@ from envpool.rollout.ring_steps cimport (
 from envpool.rollout.row_store cimport RowStore, Rows, give_row, row_at, take_row
 from envpool.rollout.sum_tree cimport find_item, set_priority
 
-from envpool._support.machine import memory_limit
+from envpool._support.machine import check_memory
 from envpool.errors import ConfigError, PoolStateError, StateError
 
 cnp.import_array()
@@ -124,7 +124,7 @@ cdef class Ring:
         parts += [("rewards", 4 * rows), ("flags", rows), ("last observations", 4 * rows)]
         parts += [("frame numbers", 4 * depth * rows), ("priorities", 16 * leaves if prioritized else 0)]
         sizes = [(size + LINE - 1) // LINE * LINE for _, size in parts]
-        self.check_size(parts)
+        check_memory(sum(size for _, size in parts), self.described(parts), "ask for a smaller capacity")
         if rows * max(depth, 1) >= INT32_MAX:
             raise MemoryError(
                 f"a replay buffer has at most {INT32_MAX // max(depth, 1)} transitions, but {rows} were asked for: ask "
@@ -164,26 +164,13 @@ cdef class Ring:
             s.tree, s.leaves = <double*>(self.memory.base + <int64_t>rest[4]), leaves
         return 0
 
-    cdef int check_size(self, list parts) except -1:
-        """Raises MemoryError if the arrays, names and sizes, do not fit into the memory of this process."""
-        limit, source = memory_limit()
-        if sum(size for _, size in parts) > 0.9 * limit:
-            raise MemoryError(
-                f"{self.described(parts)} does not fit: this process has {limit / 2**30:.1f} GiB ({source}). Ask for a "
-                "smaller capacity"
-            )
-        return 0
-
     cdef str described(self, list parts):
-        """Returns a text about the sizes of the arrays."""
+        """Returns a text about the arrays, names and sizes."""
         sizes = {}
         for name, size in parts:
             sizes[name] = sizes.get(name, 0) + size
-        whole = ", ".join(f"{name} {size / 2**30:.2f}" for name, size in sizes.items() if size >= 2**30 // 200)
-        return (
-            f"a replay buffer of {self.s.num_steps * self.s.num_envs} transitions, "
-            f"{sum(sizes.values()) / 2**30:.2f} GiB{f' ({whole})' if whole else ''},"
-        )
+        large = ", ".join(f"{name} {size / 2**30:.2f} GiB" for name, size in sizes.items() if size >= 2**30 // 200)
+        return f"a replay buffer of {self.s.num_steps * self.s.num_envs} transitions{f' ({large})' if large else ''}"
 
     # ---- adding steps ------------------------------------------------------------------------------------------------
 

@@ -229,7 +229,7 @@ def test_large_final_arrays(items, ending, batch_size):
 
 @pytest.mark.parametrize("batch_size", [1, 0])
 def test_a_pool_that_exceeds_the_limit_names_it(batch_size, monkeypatch):
-    monkeypatch.setattr("envpool._core.batches.memory_limit", lambda: (2**30, "the limit of its control group, /x"))
+    monkeypatch.setattr("envpool._support.machine.memory_limit", lambda: (2**30, "the limit of its control group, /x"))
     with pytest.raises(MemoryError, match=r"num_envs=40000 .* has 1\.0 GiB \(the limit of its control group, /x\)"):
         plugin.make(num_envs=40_000, batch_size=batch_size, items=10_000)
     plugin.make(num_envs=4, batch_size=batch_size, items=10_000).close()

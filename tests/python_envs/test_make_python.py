@@ -287,6 +287,12 @@ def test_a_bool_is_no_number_of_environments():
         envpool.make_python(FaultyEnv, True)
 
 
+@pytest.mark.parametrize("env", ["CartPole-v1", FaultyEnv])
+def test_more_environments_than_the_memory_could_hold_are_refused_at_once(env):
+    with pytest.raises(MemoryError, match=r"num_envs=2147483647 needs at least 2048.0 GiB, .*: ask for fewer envs"):
+        envpool.make_python(env, 2**31 - 1)
+
+
 @pytest.mark.parametrize("kind", ["inline", "thread", "process"])
 @pytest.mark.parametrize("wrapper", [lambda env: env, lambda env: gymnasium.wrappers.TimeLimit(env, 5)])
 def test_one_object_for_several_environments(kind, wrapper):
