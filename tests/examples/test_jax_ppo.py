@@ -22,6 +22,7 @@ def test_solves_cartpole(ppo, tmp_path, capsys):
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_run_again(ppo):
     options = ["--total-timesteps", "1024", "--num-envs", "16", "--num-steps", "32", "--updates-per-call", "2"]
     first, second, other = (ppo.train(ppo.parse_args([*options, "--seed", s])) for s in ("3", "3", "4"))

@@ -305,7 +305,8 @@ def test_a_copy_whose_source_has_no_state() -> None:
         assert pool.get_state(1) == pool.get_state(3)
 
 
-def test_random_bytes_never_crash() -> None:
+@pytest.mark.parametrize("rounds", [10, pytest.param(40, marks=pytest.mark.slow)])
+def test_random_bytes_never_crash(rounds: int) -> None:
     rng = np.random.default_rng(0)
     restored = 0
     with make(max_episode_steps=12, automap=True) as pool:
@@ -313,7 +314,7 @@ def test_random_bytes_never_crash() -> None:
         play(pool, 18)
         genuine = pool.get_state()
         start, end = snapshot_at(genuine), len(bytes(genuine)) - 8
-        for _ in range(40):
+        for _ in range(rounds):
             body = body_of(genuine)
             for at in rng.integers(start if rng.random() < 0.3 else start + 2496, end, rng.integers(1, 4)):
                 body[at] = rng.integers(0, 256) if rng.random() < 0.5 else rng.integers(0, 2)
@@ -323,7 +324,7 @@ def test_random_bytes_never_crash() -> None:
             except StateError:
                 pass
             play(pool, 1)
-    assert restored < 40
+    assert restored < rounds
 
 
 # ---- engines that fail -----------------------------------------------------------------------------------------------
