@@ -27,6 +27,7 @@ cdef extern from "mujoco_versions.h" nogil:
         long nv
         long nu
         long nactuator "EP_NUM_ACTUATORS"
+        long nout "EP_NUM_FORCES"
         long na
         long nbody
         long ntree
@@ -56,6 +57,7 @@ cdef extern from "mujoco_versions.h" nogil:
         double* body_mass
         double* body_inertia
         double* body_subtreemass
+        int* body_parentid
         int* body_geomadr
         int* body_geomnum
         int* jnt_type
@@ -171,6 +173,7 @@ cdef extern from "mujoco_versions.h" nogil:
     int mjEQ_WELD
     int mjINT_RK4
     int mjDSBL_ACTUATION
+    int mjDSBL_AUTORESET
     const bint EP_FORWARD_MOVES_START
     const bint EP_HAS_FLAT_NAMES
     int mjDSBL_ISLAND "EP_DSBL_ISLAND"
@@ -189,6 +192,9 @@ cdef extern from "mujoco_versions.h" nogil:
     int mjSTATE_MOCAP_POS
     int mjSTATE_INTEGRATION
     enum:
+        mjWARN_BADQPOS
+        mjWARN_BADQVEL
+        mjWARN_BADQACC
         mjNWARNING
         mjNGAIN
         mjNEQDATA
@@ -225,6 +231,7 @@ cdef extern from "mujoco_versions.h" nogil:
     const char* mj_id2name(const mjModel* m, int type, int id)
     long ep_num_history(const mjModel* m)
     int ep_first_control(const mjModel* m, long actuator)
+    int ep_first_force(const mjModel* m, long actuator)
 
 cdef extern from "guard.h" nogil:
     ctypedef struct ep_mj_handlers:

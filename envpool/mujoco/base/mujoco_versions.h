@@ -39,10 +39,12 @@ static inline long ep_num_history(const mjModel *m) { return (void)m, 0; }
 #define EP_NUM_ACTUATORS nactuator
 #define EP_NUM_FORCES nout
 static inline int ep_first_control(const mjModel *m, long actuator) { return m->actuator_ctrladr[actuator]; }
+static inline int ep_first_force(const mjModel *m, long actuator) { return m->actuator_outadr[actuator]; }
 #else /* each actuator has one control and one force */
 #define EP_NUM_ACTUATORS nu
 #define EP_NUM_FORCES nu
 static inline int ep_first_control(const mjModel *m, long actuator) { return (void)m, (int)actuator; }
+static inline int ep_first_force(const mjModel *m, long actuator) { return (void)m, (int)actuator; }
 #endif
 
 #endif /* ENVPOOL_MUJOCO_VERSIONS_H */

@@ -6,6 +6,8 @@ Terminations are computed before rewards, and these before observations.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from envpool._support.text import shown
@@ -73,27 +75,37 @@ class Compiler:
     def compile_action(self) -> None:
         """Compile what an action is."""
         self.builder.where, action = "action", self.declaration.action
-        count = self.index.array("ctrl")[1]
-        controls = list(range(count))
+        actuators = list(range(len(self.index.names("actuator"))))
         if action.of is not None:
             actuators = [find_object(self.builder, "actuator", name) for name in many(action.of)]
-            controls = [control for actuator in actuators for control in self.index.controls(actuator)]
-            if len(set(controls)) < len(controls):
+        pairs = [(actuator, control) for actuator in actuators for control in self.index.controls(actuator)]
+        ranges = [self.bounds_of(actuator, control) for actuator, control in pairs]
+        if action.of is not None:
+            self.code.controls = [control for _, control in pairs]
+            if len(set(pairs)) < len(pairs):
                 raise self.builder.error(f"`of` must name an actuator only once, got {shown(action.of)}")
-            if not controls:
+            if not pairs:
                 raise self.builder.error("`of` must be None or name an actuator, got ()")
-            self.code.controls = controls
-        ranges = [self.index.control_range(k) for k in controls]
         if action.normalized:
-            if None in ranges:
-                name = self.index.names("actuator")[controls[ranges.index(None)]]
-                raise self.builder.error(
-                    f'normalized=True needs the range of each control, but <actuator name="{name}"> has no ctrlrange'
-                )
-            self.code.centers = [(r[0] + r[1]) / 2 for r in ranges if r is not None]
-            self.code.halves = [(r[1] - r[0]) / 2 for r in ranges if r is not None]
-            ranges = [(-1.0, 1.0)] * len(controls)
-        self.code.action_range = np.array([r or (-UNLIMITED, UNLIMITED) for r in ranges]).reshape(-1, 2).T
+            self.code.centers = [(low + high) / 2 for low, high in ranges]
+            self.code.halves = [(high - low) / 2 for low, high in ranges]
+            ranges = [(-1.0, 1.0)] * len(pairs)
+        self.code.action_range = np.array(ranges).reshape(-1, 2).T
+
+    def bounds_of(self, actuator: int, control: int) -> tuple[float, float]:
+        """Return the lowest and the highest value of a control of an actuator."""
+        normalized, ends = self.declaration.action.normalized, self.index.control_range(control)
+        element = f'<actuator name="{self.index.names("actuator")[actuator]}">'
+        if normalized and ends is None:
+            raise self.builder.error(f"normalized=True needs the range of each control, but {element} has no ctrlrange")
+        low, high = ends or (-UNLIMITED, UNLIMITED)
+        if normalized and not (math.isfinite(low + high) and math.isfinite(high - low)):
+            raise self.builder.error(
+                f"normalized=True needs finite ranges of finite widths, but the ctrlrange of {element} is {low} {high}"
+            )
+        if math.isnan(low) or math.isnan(high):
+            raise self.builder.error(f"the ctrlrange of {element} must not contain NaN, got {low} {high}")
+        return low, high
 
     def compile_layout(self) -> None:
         """Reserve the registers of the observation, whose sizes a trial finds."""

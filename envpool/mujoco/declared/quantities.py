@@ -93,7 +93,7 @@ class Ctrl(Quantity):
 class ActuatorForce(Quantity):
     """Forces of the actuators."""
 
-    array, kind = "actuator_force", "actuator"
+    array, kind, rows = "actuator_force", "actuator", "forces"
 
 
 class Activation(Quantity):

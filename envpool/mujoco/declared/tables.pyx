@@ -8,7 +8,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 import numpy as np
 
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport ep_first_control, mjData, mjModel
+from envpool.mujoco.base.mujoco cimport ep_first_control, ep_first_force, mjData, mjModel
 from envpool.mujoco.declared.program cimport (
     ENVPOOL_MUJOCO_TERM_CAPSULE, ENVPOOL_MUJOCO_TERM_VERSION, Instruction, Program, Report, ResetRow, RewardTerm,
     envpool_mujoco_term,
@@ -101,6 +101,12 @@ cdef class ModelIndex:
         is_last = actuator + 1 == ep_count(self.model.m, b"actuator")
         end = self.model.m.nu if is_last else ep_first_control(self.model.m, actuator + 1)
         return range(ep_first_control(self.model.m, actuator), end)
+
+    def forces(self, Py_ssize_t actuator):
+        """Return the indices in actuator_force of an actuator."""
+        is_last = actuator + 1 == ep_count(self.model.m, b"actuator")
+        end = self.model.m.nout if is_last else ep_first_force(self.model.m, actuator + 1)
+        return range(ep_first_force(self.model.m, actuator), end)
 
     def control_range(self, Py_ssize_t control):
         """Return the lowest and the highest value of a control; None if it is not limited."""

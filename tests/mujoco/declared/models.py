@@ -1,4 +1,4 @@
-"""A small model for tests: an arm of two links, a ball that a mocap body shows, a floor."""
+"""Small models for tests: an arm of two links, a ball that a mocap body shows, a floor; and three pendulums."""
 
 ARM = """
 <mujoco model="arm">
@@ -29,5 +29,21 @@ ARM = """
     <key name="bent" qpos="0.1 -0.5" mpos="0.1 0 0.2"/>
     <key name="straight" qpos="0.2 0"/>
   </keyframe>
+</mujoco>
+"""
+
+#: An actuator with three controls and forces precedes those with one.
+PENDULUMS = """
+<mujoco>
+  <worldbody>
+    <body><joint name="ball" type="ball"/><geom type="capsule" size="0.1" fromto="0 0 0 0 0 .3"/></body>
+    <body pos="2 0 0"><joint name="left" axis="0 1 0"/><geom type="capsule" size="0.1" fromto="0 0 0 0 0 .3"/></body>
+    <body pos="4 0 0"><joint name="right" axis="0 1 0"/><geom type="capsule" size="0.1" fromto="0 0 0 0 0 .3"/></body>
+  </worldbody>
+  <actuator>
+    <orientation name="turn" joint="ball" kp="2"/>
+    <motor name="left_motor" joint="left" ctrlrange="-1 1" gear="3"/>
+    <motor name="right_motor" joint="right" gear="5"/>
+  </actuator>
 </mujoco>
 """

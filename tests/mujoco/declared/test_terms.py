@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.errors import ConfigError
 from envpool.mujoco import declared as d
 from envpool.mujoco.base.model import import_with_bindings
-from tests.mujoco.declared.models import ARM
+from tests.mujoco.declared.models import ARM, PENDULUMS
 
 mujoco = import_with_bindings("mujoco")
 TIP = d.SitePosition("tip")
@@ -193,6 +194,20 @@ def test_actions_of_actuators():
     ours, actions = observed(d.Ctrl(), d.Action(), action=d.Actuators("shoulder_motor", normalized=True))
     np.testing.assert_array_equal(ours["t0"][1:, 0], 1 + 3 * actions[:, 0])
     assert not ours["t0"][:, 1].any()
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "nout"), reason="actuators have one force each")
+def test_actuators_with_several_forces():
+    """Names stand for the forces of an actuator, and the controls for its range."""
+    terms = [d.ActuatorForce(), d.ActuatorForce("turn"), d.ActuatorForce("left_motor"), d.ActuatorForce("right_motor")]
+    with envpool.make_mujoco(PENDULUMS, {f"t{k}": [term] for k, term in enumerate(terms)}) as env:
+        env.reset()
+        forces = [row[0] for row in env.step(np.array([[0.1, 0.2, 0.3, 0.7, 0.9]]))[0].values()]
+    np.testing.assert_array_equal(forces[1], forces[0][:3])
+    assert forces[2:] == [0.7, 0.9] == forces[0][3:].tolist()
+    actuators = d.Actuators(("left_motor", "right_motor"), normalized=True)
+    with pytest.raises(ConfigError, match='<actuator name="right_motor"> has no ctrlrange'):
+        envpool.make_mujoco(PENDULUMS, [X], action=actuators)
 
 
 def test_rewards_are_summed_before_costs_are_subtracted():
