@@ -17,7 +17,7 @@ from envpool.pools.states import EnvStates
 from tests.support.saved import CORE, body_of, core_at, make, play, sealed
 
 ASSETS = Path(gymnasium.__file__).parent / "envs/mujoco/assets"
-HEAD = 40  # bytes before MuJoCo's integration state: two indices, and where the camera looks
+HEAD = 48  # bytes before MuJoCo's integration state: two indices, where the camera looks, a digest of the model
 KEY = 624 * 4  # bytes of the words of a RandomState
 
 
@@ -89,6 +89,20 @@ def test_non_finite_positions_are_restored() -> None:
         pool.set_state(state, 1)
         assert pool.get_state(1) == state
         assert np.isfinite(play(pool, 5)[-1]).all()
+
+
+def test_states_of_another_file_are_refused(tmp_path: Path) -> None:
+    path, text = tmp_path / "own.xml", (ASSETS / "ant.xml").read_text()
+    path.write_text(text)
+    with envpool.make_gymnasium("Ant-v5", xml_file=str(path)) as pool:
+        pool.reset()
+        states = pool.get_state()
+        path.write_text(text.replace('density="5.0"', 'density="6.0"'))
+        pool.set_state(states)
+    with envpool.make_gymnasium("Ant-v5", xml_file=str(path)) as pool:
+        pool.reset()
+        with pytest.raises(StateError, match="the files of its model differ from those of this pool"):
+            pool.set_state(states)
 
 
 def test_models_whose_state_cannot_be_saved(tmp_path: Path) -> None:

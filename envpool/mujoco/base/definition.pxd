@@ -20,9 +20,10 @@ from envpool.mujoco.base.structs cimport PrepareFunction
 #   keep            an object that must live as long as the env definition, since `options` points into it
 #   flags           flags of the env definition, see env.h
 #   prepare         see SimConfig.prepare
+#   follows_masses  whether the masses of subtrees follow changed masses of bodies, which upstream's do not
 cdef object define_task(str name, const TaskFunctions* task, Model model, object config, dict observations, dict info,
                         object action_range, bytes options, const CameraView* view, private_arrays=*, object keep=*,
-                        uint32_t flags=*, PrepareFunction prepare=*)
+                        uint32_t flags=*, PrepareFunction prepare=*, bint follows_masses=*)
 
 # Entries of `private_arrays`: an array of n doubles or floats, given by the address of its pointer in model.m, of which
 # the task changes at most the elements from `first` to `last - 1`. Saved states contain these elements.

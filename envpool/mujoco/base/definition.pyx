@@ -10,6 +10,7 @@ from envpool.env cimport ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_FIELDS
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.model_params cimport add_params
 from envpool.mujoco.base.mujoco cimport mjCAMLIGHT_TRACKCOM, mjOBJ_CAMERA
+from envpool.mujoco.base.own_models cimport padded
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport ENV_DEF, FieldSlice, PrivateArray, SimConfig, TaskFunctions
 from envpool.mujoco.base.structs cimport MAX_FLOAT_ACTIONS
@@ -92,12 +93,14 @@ cdef int tracking_camera(Model model) except -2:
 
 cdef object define_task(str name, const TaskFunctions* task, Model model, object config, dict observations, dict info,
                         object action_range, bytes options, const CameraView* view, private_arrays=(),
-                        object keep=None, uint32_t flags=0, PrepareFunction prepare=NULL):
+                        object keep=None, uint32_t flags=0, PrepareFunction prepare=NULL,
+                        bint follows_masses=False):
     cdef SimConfig c
     memset(&c, 0, sizeof(SimConfig))
     c.task = task
     c.prepare = prepare
     c.model = model.m
+    c.model_digest = model.digest
     c.view = view[0]
     for member, size, first, last, itemsize in private_arrays:
         c.private_arrays[c.num_private_arrays] = PrivateArray(member, size, first, last, itemsize, 0)
@@ -111,6 +114,9 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
     fields = observe_pixels(&c, config) if config.from_pixels else observe_numbers(&c, observations)
     fields += info_fields(&c, name, info, config.debug_info)
     params, initial = add_params(&c, model, config)
+    if follows_masses:
+        c.subtree_place = c.own_size
+        c.own_size += padded(<size_t>model.m.nbody * sizeof(double))
     low, high = np.asarray(action_range)
     c.has_float_actions = low.dtype == np.float32
     assert not c.has_float_actions or c.num_actions <= MAX_FLOAT_ACTIONS

@@ -1,11 +1,14 @@
 """MuJoCo models. A pool compiles its model when it is made."""
 
+from libc.stdint cimport uint64_t
+
 from envpool.mujoco.base.mujoco cimport mjData, mjModel
 
 cdef class Model:
     cdef mjModel* m                 # owned
     cdef readonly str source        # where the model comes from, in the words of error texts
     cdef readonly str remarks       # warnings of MuJoCo's compiler
+    cdef public uint64_t digest     # of the files of a user's model; 0: the options of a pool determine the model
     cdef object __weakref__
 
     cdef int find(self, int kind, str name) except -2

@@ -6,6 +6,7 @@ from typing_extensions import disjoint_base
 
 @disjoint_base
 class Model:
+    digest: int
     @property
     def source(self) -> str: ...
     @property

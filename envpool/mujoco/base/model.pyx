@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, int32_t
 from libc.string cimport memset
 
@@ -14,6 +15,9 @@ from envpool.mujoco.base.mujoco cimport (
 )
 
 from envpool.errors import ConfigError
+
+#: The name of an XML text among its assets, which is none that a user would choose.
+TEXT = "<text>.xml"
 
 # The argument of load_xml(). Its last three members are results.
 cdef struct LoadCall:
@@ -143,9 +147,14 @@ cdef Model new_model(const char* path, const mjVFS* vfs, str source):
     text = " ".join((call.failure if failed else call.text).decode(errors="replace").split())
     if failed or call.model == NULL:
         raise ConfigError(f"MuJoCo cannot load {source}: {text}")
-    leave_out_islands(call.model)
     model = Model.__new__(Model)
     model.m = call.model
+    if not (isfinite(model.m.opt.timestep) and model.m.opt.timestep > 0):
+        raise ConfigError(
+            f"the timestep of {source} must be finite and greater than 0, got {model.m.opt.timestep}: correct it in "
+            "<option>"
+        )
+    leave_out_islands(model.m)
     model.source = source
     model.remarks = text
     return model
@@ -160,6 +169,9 @@ cdef class Model:
         Where the model comes from, in the words of error texts, e.g. ``"xml_file '/tmp/ant.xml'"``.
     remarks : str
         The warnings of MuJoCo's compiler; empty if it gave none.
+    digest : int
+        Digest of the files of a user's model, below 2**64, by which states of another model are recognised; 0 if the
+        options of a pool determine the model.
     """
 
     def __dealloc__(self):
@@ -219,9 +231,9 @@ def load_text(str xml, assets, str source):
     cdef ep_mj_handlers before
     mj_defaultVFS(&vfs)
     try:
-        for name, data in {**assets, "model.xml": xml.encode()}.items():
+        for name, data in (*assets.items(), (TEXT, xml.encode())):
             add_to(&vfs, name, bytes(data), source)
-        return new_model(b"model.xml", &vfs, source)
+        return new_model(TEXT.encode(), &vfs, source)
     finally:
         before = ep_mj_enter()      # it warns of what an exception has left open
         mj_deleteVFS(&vfs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 from envpool._support.text import shortened, shown
 from envpool.errors import ConfigError
-from envpool.mujoco.base.model import Model, register_plugins
+from envpool.mujoco.base.model import Model, import_with_bindings, load_file, register_plugins
 
 
 def users_path(option: str, name: str) -> Path:
@@ -58,13 +59,24 @@ def find_model(xml_file: str, folder: Path, others: str) -> Path:
     return path
 
 
+def digest_of(path: Path) -> int:
+    """Return a digest, below 2**64, of an XML file and, from MuJoCo 3.3.7 on, of the files that it names."""
+    mujoco = import_with_bindings("mujoco")
+    names = mujoco.mju_getXMLDependencies(str(path)) if hasattr(mujoco, "mju_getXMLDependencies") else [path]
+    contents = sorted(hashlib.blake2b(Path(name).read_bytes()).digest() for name in names if os.path.isfile(name))
+    return int.from_bytes(hashlib.blake2b(b"".join(contents), digest_size=8).digest(), "little")
+
+
 def load_users_model(load: Callable[..., Model], *arguments: Any) -> Model:
     """Return ``load(*arguments)``, where `load` is `load_file` or `load_text`, for a model of a user.
 
-    Such a model may need MuJoCo's plugins. Warnings of MuJoCo's compiler become Python warnings.
+    Such a model may need MuJoCo's plugins. Warnings of MuJoCo's compiler become Python warnings. Saved states contain a
+    digest of the files.
     """
     register_plugins()
     model = load(*arguments)
+    if load is load_file:
+        model.digest = digest_of(arguments[0])
     if model.remarks:
         warnings.warn(f"{model.source}: {model.remarks}", stacklevel=3)
     return model

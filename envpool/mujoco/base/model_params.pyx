@@ -19,6 +19,7 @@ from envpool.mujoco.base.mujoco cimport (
 from envpool.mujoco.base.own_models cimport padded
 from envpool.mujoco.base.structs cimport ModelParam
 
+from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.native import Param
 
@@ -119,12 +120,15 @@ cdef object values_of(const mjModel* m, const ModelParam* p):
     return np.array([[values[r * p.stride + k] for k in range(p.columns)] for r in range(p.rows)], np.float64)
 
 
-cdef object resolved(const mjModel* m, str name):
+cdef object resolved(Model model, str name):
     """Returns a Param with the default of a model, which its bounds include; None if the model has no such objects."""
+    cdef const mjModel* m = model.m
     cdef ModelParam p = param_of(m, name)
     if p.rows == 0:
         return None
     values = values_of(m, &p)
+    if not np.isfinite(values).all():
+        raise ConfigError(f"{name} of {model.source} must be finite, got {shown(values.squeeze().tolist())}")
     general = PARAMS[name]
     low, high = min(general.low, values.min()), max(general.high, values.max())
     if name in ("density", "viscosity"):
@@ -178,7 +182,7 @@ cdef tuple add_params(SimConfig* c, Model model, object config):
     if getattr(_resolving, "model", None) is model:
         params = _resolving.params
     else:
-        found = {name: resolved(model.m, name) for name in names}
+        found = {name: resolved(model, name) for name in names}
         params = {name: param for name, param in found.items() if param is not None}
     given = [getattr(config, name) for name in params]
     if None in given:

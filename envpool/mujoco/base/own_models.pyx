@@ -3,14 +3,15 @@
 The envs of a pool share one mjModel, which is never changed. An env whose task has private arrays, or whose parameters
 differ from the shared model, has a copy of the struct. The pointers in the copy lead to the shared arrays, except for
 private arrays and arrays that contain a changed parameter. Nothing that MuJoCo's compiler derives from these numbers
-is computed again, just as if somebody had assigned to the fields of an mjModel.
+is computed again, just as if somebody had assigned to the fields of an mjModel. The only exception is body_subtreemass
+in tasks without an upstream.
 
 An mjData contains no pointer to a model, so the model of an env may be exchanged between its episodes.
 """
 
 from libc.math cimport isfinite
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
@@ -111,6 +112,19 @@ cdef void put_param(Sim* s, const ModelParam* p, const double* source, int32_t s
     copy_rows(p, values_in(s.model, p), p.stride, source, stride)
 
 
+cdef void put_subtree_masses(Sim* s) noexcept nogil:
+    """Computes body_subtreemass as MuJoCo's compiler does, if body_mass has changed."""
+    cdef mjModel* m = s.model
+    cdef int64_t i
+    m.body_subtreemass = s.config.model.body_subtreemass
+    if m.body_mass == s.config.model.body_mass:
+        return
+    m.body_subtreemass = <double*>(s.own + s.config.subtree_place)
+    memcpy(m.body_subtreemass, m.body_mass, m.nbody * sizeof(double))
+    for i in range(m.nbody - 1, 0, -1):
+        m.body_subtreemass[m.body_parentid[i]] += m.body_subtreemass[i]
+
+
 cdef int put_params(Sim* s, const mjModel* source, const double** rows) noexcept nogil:
     cdef const SimConfig* c = s.config
     cdef const ModelParam* p
@@ -134,6 +148,8 @@ cdef int put_params(Sim* s, const mjModel* source, const double** rows) noexcept
     else:
         for k in range(c.num_params):
             put_param(s, &c.params[k], values[k], strides[k])
+        if c.subtree_place:
+            put_subtree_masses(s)
     s.has_params = has_params
     return 0
 

@@ -19,7 +19,7 @@ from envpool.mujoco.base.own_models cimport (
 )
 from envpool.mujoco.base.renderer cimport FrameJob, free_gl_renderer, new_gl_renderer, render_frame
 from envpool.mujoco.base.snapshots cimport (
-    UNSAVABLE, UNSAVABLE_TEXT, copy_state, get_state, set_state, state_size,
+    copy_state, get_state, set_state, state_size, text_of,
 )
 from envpool.mujoco.base.structs cimport MAX_FLOAT_ACTIONS
 
@@ -346,7 +346,8 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef void error_text(void* state, int32_t id, int32_t code, char* text, size_t size) noexcept nogil:
-    snprintf(text, size, b"%s", UNSAVABLE_TEXT if code == UNSAVABLE else (<SimPool*>state).sims[id].error)
+    cdef const char* known = text_of(code)
+    snprintf(text, size, b"%s", known if known != NULL else (<SimPool*>state).sims[id].error)
 
 
 envpool_env_init(&ENV_DEF, "MuJoCo")

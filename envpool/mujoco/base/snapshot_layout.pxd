@@ -1,7 +1,7 @@
 """The parts of a saved simulation (snapshots.pyx), and where they are in its bytes."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 
 from envpool.mujoco.base.mujoco cimport mj_stateSize, mjSTATE_INTEGRATION
 from envpool.mujoco.base.renderer cimport LookAt
@@ -12,6 +12,7 @@ cdef struct Head:
     int32_t newest              # Sim.newest
     int32_t is_new              # Sim.is_new
     LookAt look_at
+    uint64_t model_digest       # SimConfig.model_digest
 
 # An array of mjData.
 cdef struct DataArray:

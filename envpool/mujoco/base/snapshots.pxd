@@ -9,8 +9,11 @@ cdef int get_state(void* state, const envpool_snapshots* snapshots) noexcept nog
 cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nogil
 cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil
 
-# The error code of an env whose model has a state outside of what a snapshot contains, and its text.
+# The error codes of an env whose model has a state outside of what a snapshot contains, and of a snapshot that was made
+# before the files of the model changed.
 cdef enum:
     UNSAVABLE = 2
+    OTHER_MODEL = 3
 
-cdef const char* UNSAVABLE_TEXT
+# Returns the text of an error code; NULL if it has none.
+cdef const char* text_of(int code) noexcept nogil

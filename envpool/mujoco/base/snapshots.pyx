@@ -36,7 +36,13 @@ from envpool.mujoco.base.snapshot_layout cimport (
     WRAP_ADR, WRAP_NUM, Head, Layout, aligned, data_array, layout_of, pixels_size, private_part, state_part,
 )
 
-UNSAVABLE_TEXT = b"its model has plug-ins, flexes, delays or sleeping bodies, whose state cannot be saved"
+
+cdef const char* text_of(int code) noexcept nogil:
+    if code == UNSAVABLE:
+        return b"its model has plug-ins, flexes, delays or sleeping bodies, whose state cannot be saved"
+    if code == OTHER_MODEL:
+        return b"the files of its model differ from those of this pool"
+    return NULL
 
 
 cdef inline bint is_savable(const mjModel* m) noexcept nogil:
@@ -55,6 +61,7 @@ cdef void save(const Sim* s, const Layout* layout, char* bytes) noexcept nogil:
     head.newest = s.newest
     head.is_new = s.is_new
     head.look_at.is_set = s.look_at.is_set
+    head.model_digest = c.model_digest
     memcpy(&head.look_at.point[0], &s.look_at.point[0], sizeof(head.look_at.point))
     mj_getState(s.model, s.data, <double*>(bytes + layout.state), mjSTATE_INTEGRATION)
     for k in range(layout.num_arrays):
@@ -271,7 +278,9 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
             continue
         memcpy(call.bytes, snapshots.bytes[i], size)
         call.params = <const double*>(call.bytes + layout.params) if size > layout.params else NULL
-        if not is_valid(call.sim, &layout, call.bytes, size > layout.params):
+        if (<const Head*>call.bytes).model_digest != all.config.model_digest:
+            status = snapshots.errors[i] = OTHER_MODEL
+        elif not is_valid(call.sim, &layout, call.bytes, size > layout.params):
             status = snapshots.errors[i] = ENVPOOL_BAD_SNAPSHOT
         elif not snapshots.only_checks:
             snapshots.errors[i] = finish(

@@ -92,12 +92,14 @@ cdef struct SimConfig:
     # function is called once for each new mjData.
     PrepareFunction prepare
     mjModel* model
+    uint64_t model_digest       # Model.digest
     PrivateArray private_arrays[MAX_PRIVATE_ARRAYS]
     int32_t num_private_arrays
     ModelParam params[MAX_PARAMS]
     int32_t num_params
     int32_t num_param_values    # numbers in all parameters of one env
     size_t own_size             # bytes of Sim.own: an mjModel, its private arrays, and its arrays with parameters
+    size_t subtree_place        # offset in Sim.own of a body_subtreemass that follows body_mass; 0: it stays constant
     const double* initial       # the parameters of new envs (num_param_values); NULL: those of `model`
     int32_t frame_skip          # calls of mj_step() in a step
     int32_t frame_stack

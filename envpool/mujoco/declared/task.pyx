@@ -21,8 +21,11 @@ from envpool.mujoco.base.calls cimport mj_forward, mj_rnePostConstraint, mj_step
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.model_params cimport resolved_model
+from envpool.mujoco.base.mujoco cimport (
+    mjDSBL_AUTORESET, mjWARN_BADQACC, mjWARN_BADQPOS, mjWARN_BADQVEL, mjWarningStat,
+)
 from envpool.mujoco.base.renderer cimport CameraView
-from envpool.mujoco.base.simulation cimport ENV_DEF, Outcome, Sim
+from envpool.mujoco.base.simulation cimport ENV_DEF, Outcome, Sim, fail
 from envpool.mujoco.base.structs cimport SimPool
 from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.mujoco.declared.program cimport Program, conclude, evaluate, registers_of, run_resets
@@ -41,6 +44,11 @@ from envpool.mujoco.declared.sources import load_source, source_of
 from envpool.mujoco.declared.tables import ModelIndex
 
 FLOAT64 = np.dtype(np.float64)
+
+cdef const char* UNSTABLE = (
+    b"the simulation is unstable: a position, velocity or acceleration is not finite or above 1e10; use a smaller "
+    b"timestep, or on_error='restart' to begin a new episode"
+)
 
 
 cdef inline const Program* program_of(const Sim* s) noexcept nogil:
@@ -74,8 +82,18 @@ cdef inline int finish(Sim* s, const double* action, Outcome* out) noexcept nogi
 
 # ---- Gymnasium's conventions -----------------------------------------------------------------------------------------
 
+cdef inline int check_stable(Sim* s) noexcept nogil:
+    """Fails if MuJoCo has replaced an unstable state with the initial one."""
+    cdef const mjWarningStat* warnings = s.data.warning
+    if s.model.opt.disableflags & mjDSBL_AUTORESET:
+        return 0
+    if warnings[mjWARN_BADQPOS].number or warnings[mjWARN_BADQVEL].number or warnings[mjWARN_BADQACC].number:
+        return fail(s, UNSTABLE)
+    return 0
+
+
 cdef int reset_gym(Sim* s) noexcept nogil:
-    if run_resets(s, program_of(s)):
+    if run_resets(s, program_of(s)) or check_stable(s):
         return -1
     mj_forward(s.model, s.data)
     return evaluate(s, program_of(s), NULL)
@@ -89,6 +107,8 @@ cdef int step_gym(Sim* s, const double* action, Outcome* out) noexcept nogil:
         set_controls(s, action)
         for _ in range(s.config.frame_skip):
             mj_step(s.model, s.data)
+    if check_stable(s):
+        return -1
     return finish(s, action, out)
 
 
@@ -313,7 +333,7 @@ cdef class Task:
         self.functions.base.state_size = p.registers + p.num_registers * sizeof(double)
 
 
-cdef object define_declared(object config):
+cdef object define_declared(object config, str conventions):
     """Returns the capsule of a declared task."""
     cdef Model model
     cdef CameraView view
@@ -326,6 +346,11 @@ cdef object define_declared(object config):
     if not isinstance(declaration, Declaration):
         raise ConfigError(
             f"declaration must be the result of envpool.mujoco.declared.declare, got {shown(declaration)}"
+        )
+    if declaration.conventions != conventions:
+        raise ConfigError(
+            f"conventions of this declaration must be {conventions!r}, got {declaration.conventions!r}: the class for "
+            "'gymnasium' is Declared, the one for 'dm_control' is DeclaredSuite"
         )
     model = resolved_model(source_of(declaration))
     if model is None:
@@ -342,7 +367,7 @@ cdef object define_declared(object config):
     options = (<const char*>&tables.p)[:sizeof(Program)]
     capsule = define_task("Declared", &task.functions.base, model, config, code.observations, code.info,
                           code.action_range, options, &view, (), (tables, task, variants, caller),
-                          ENVPOOL_TRUNCATION_KEEPS_DISCOUNT if tables.p.is_suite else 0)
+                          ENVPOOL_TRUNCATION_KEEPS_DISCOUNT if tables.p.is_suite else 0, NULL, True)
     if caller is not None:
         made = <envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
         made.step_many, made.error_text, made.destroy = step_many, error_text, destroy
@@ -364,7 +389,7 @@ class Declared(MujocoEnvDefinition):
 
     @staticmethod
     def build(config):
-        return define_declared(config)
+        return define_declared(config, "gymnasium")
 
 
 class DeclaredSuite(Declared):
@@ -372,6 +397,10 @@ class DeclaredSuite(Declared):
 
     goes_on = False             # dm_control resets the environment instead.
     refuses_nan = False         # The step fails with a PhysicsError.
+
+    @staticmethod
+    def build(config):
+        return define_declared(config, "dm_control")
 
     @staticmethod
     def max_seed(config):

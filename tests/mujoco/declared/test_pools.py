@@ -7,7 +7,7 @@ import pytest
 
 import envpool
 from envpool.mujoco import declared as d
-from envpool.mujoco.declared.task import Declared
+from envpool.mujoco.declared.task import Declared, DeclaredSuite
 from tests.mujoco.declared.models import ARM
 
 TIP = d.SitePosition("tip")
@@ -109,6 +109,23 @@ def test_states_of_another_declaration_are_refused():
     env.close(), other.close()
 
 
+def test_states_of_another_file_are_refused(tmp_path):
+    """A file is known by its contents and by those of the files that it names."""
+    path, part = tmp_path / "arm.xml", tmp_path / "part.xml"
+    path.write_text(ARM.replace("<worldbody>", '<include file="part.xml"/><worldbody>'))
+    part.write_text('<mujocoinclude><option gravity="0 0 -1"/></mujocoinclude>')
+    env = make(xml=path)
+    env.reset()
+    states = env.get_state()
+    with make(xml=path) as same:
+        same.set_state(states)
+    part.write_text('<mujocoinclude><option gravity="0 0 -2"/></mujocoinclude>')
+    with make(xml=path) as other, pytest.raises(envpool.errors.StateError, match="the files of its model differ"):
+        other.set_state(states)
+    env.set_state(states)
+    env.close()
+
+
 def test_parameters_of_the_model():
     heavy = make(num_envs=2, gravity=[(0, 0, -9.81), (0, 0, -1.0)], seed=[5, 5])
     rows = heavy.reset()[0]
@@ -170,6 +187,15 @@ def test_the_definition_needs_a_declaration():
     cls = spec_class(Declared)
     with pytest.raises(envpool.errors.ConfigError, match=r"use envpool.make_mujoco"):
         cls(cls.gen_config())
+
+
+@pytest.mark.parametrize(("base", "other"), [(Declared, "dm_control"), (DeclaredSuite, "gymnasium")])
+def test_the_class_has_the_conventions_of_the_declaration(base, other):
+    from envpool.tasks.spec import spec_class
+
+    cls = spec_class(base)
+    with pytest.raises(envpool.errors.ConfigError, match=f"conventions of this declaration must be .*, got '{other}'"):
+        cls(cls.gen_config(declaration=d.declare(ARM, [d.Qpos()], conventions=other)))
 
 
 def test_nan_is_refused_as_in_the_conventions():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, EnvStepError
 from envpool.mujoco import declared as d
 from envpool.mujoco.base.model import import_with_bindings
 from tests.mujoco.declared.models import ARM, PENDULUMS
@@ -208,6 +208,40 @@ def test_actuators_with_several_forces():
     actuators = d.Actuators(("left_motor", "right_motor"), normalized=True)
     with pytest.raises(ConfigError, match='<actuator name="right_motor"> has no ctrlrange'):
         envpool.make_mujoco(PENDULUMS, [X], action=actuators)
+
+
+@pytest.mark.parametrize("conventions", ["gymnasium", "dm_control"])
+def test_subtrees_with_other_masses(conventions):
+    """The centre of mass of a leaf stays that of its body, and that of the whole model is the weighted mean."""
+    terms = [d.SubtreeCom("lower"), d.BodyCom("lower"), d.SubtreeCom("world"), d.CenterOfMass()]
+    masses = [(0, 1, 5, 0), (0, 1, 1, 1)]
+    with envpool.make_mujoco(
+        ARM, {f"t{k}": [term] for k, term in enumerate(terms)}, num_envs=2, body_mass=masses, conventions=conventions
+    ) as env:
+        leaf, body, whole, mean = env.reset()[0].values()
+        np.testing.assert_allclose(leaf, body)
+        np.testing.assert_allclose(whole, mean)
+        env.set_params({"body_mass": (0, 2, 1, 0)})
+        leaf, body, whole, mean = env.reset()[0].values()
+        np.testing.assert_allclose(leaf, body)
+        np.testing.assert_allclose(whole, mean)
+
+
+def test_unstable_physics_fails_the_environment():
+    """MuJoCo puts an unstable simulation back into its initial state, which is no result of the step."""
+    reset = [d.Assign(d.Qvel(), 1e11)]
+    env = envpool.make_mujoco(ARM, [X, Y], reset=reset)
+    env.reset()
+    with pytest.raises(EnvStepError, match="use a smaller timestep"):
+        env.step(np.zeros((1, 2)))
+    env.close()
+    with pytest.raises(EnvStepError, match="the simulation is unstable"):
+        envpool.make_mujoco(ARM, [X, Y], reset=[*reset, d.Settle(1)]).reset()
+    text = ARM.replace("<worldbody>", '<option><flag autoreset="disable"/></option><worldbody>')
+    env = envpool.make_mujoco(text, [X, Y], reset=reset, termination=[d.Terminate(Y, high=1e10)])
+    env.reset()
+    assert env.step(np.zeros((1, 2)))[2].all()
+    env.close()
 
 
 def test_rewards_are_summed_before_costs_are_subtracted():
