@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 
-from envpool.mujoco.declared.expressions import Clip, Expression, Min, Norm, Square, Sum, Tolerance
+from envpool._support.text import shown
+from envpool.config.checks import convert
+from envpool.errors import ConfigError
+from envpool.mujoco.declared.expressions import Clip, Expression, Min, Norm, Number, Square, Sum, Tolerance, plain, wrap
 from envpool.mujoco.declared.quantities import (
     Action,
     Alive,
@@ -53,9 +56,9 @@ def tolerance(
     return Reward(Tolerance(value, bounds, margin, value_at_margin, sigmoid), weight, name)
 
 
-def distance_cost(a: Expression, b: Expression, weight: float = 1.0, name: str = "distance") -> Cost:
+def distance_cost(a: Number, b: Number, weight: float = 1.0, name: str = "distance") -> Cost:
     """Return the cost of the distance of two points (m)."""
-    return Cost(Norm(a - b), weight, name)
+    return Cost(Norm(wrap(a, "a") - wrap(b, "b")), weight, name)
 
 
 def posture_cost(target: tuple[float, ...], of: Objects = None, weight: float = 1.0, name: str = "posture") -> Cost:
@@ -70,7 +73,10 @@ def control_cost(weight: float = 1.0, name: str = "control") -> Cost:
 
 def contact_cost(weight: float = 1.0, force_range: tuple[float, float] = (-1.0, 1.0), name: str = "contact") -> Cost:
     """Return the cost of the sum of the squares of the contact forces on all bodies, each clipped to a range."""
-    return Cost(Sum(Square(Clip(ContactForce(), *force_range))), weight, name)
+    ends = plain(force_range)
+    if not isinstance(ends, tuple) or len(ends) != 2:
+        raise ConfigError(f"force_range must be a pair of numbers (lowest, highest), got {shown(force_range)}")
+    return Cost(Sum(Square(Clip(ContactForce(), *ends))), weight, name)
 
 
 # ---- terminations ----------------------------------------------------------------------------------------------------
@@ -82,7 +88,9 @@ def height(of: str | int, low: float = -math.inf, high: float = math.inf, name: 
 
 
 def orientation(of: str | int, max_tilt: float, name: str = "orientation") -> Terminate:
-    """Return the termination of a body whose axis z tilts from the vertical by more than an angle (rad)."""
+    """Return the termination of a body whose axis z tilts from the vertical by more than an angle (rad), 0 to pi."""
+    if not 0 <= convert("max_tilt", max_tilt, 0.0) <= math.pi:
+        raise ConfigError(f"max_tilt must be between 0 and pi rad, got {shown(max_tilt)}")
     return Terminate(BodyRotation(of, "zz"), math.cos(max_tilt), name=name)
 
 

@@ -15,7 +15,7 @@ from envpool.errors import ConfigError
 from envpool.mujoco.declared import reset_compiler
 from envpool.mujoco.declared.builder import Builder, Value
 from envpool.mujoco.declared.code import Code, InstructionCode
-from envpool.mujoco.declared.declaration import Declaration
+from envpool.mujoco.declared.declaration import MAX_ARRAYS, Declaration
 from envpool.mujoco.declared.expression_compiler import ExpressionCompiler
 from envpool.mujoco.declared.lookup import find_object, many
 from envpool.mujoco.declared.quantities import Computed
@@ -134,7 +134,7 @@ class Compiler:
             ends = self.builder.interval(term.low, term.high)
             self.code.instructions.append(
                 InstructionCode("outside", 1, self.code.first_flag + k, value.first, count=value.n,
-                                flag=bool(term.closed), x=ends)
+                                flag=term.closed, x=ends)
             )  # fmt: skip
         self.expressions.flags_are_known = True
 
@@ -189,6 +189,11 @@ class Compiler:
                 self.code.info[f"terms.{term.name}"] = place + k
             self.code.rewards = [(first, w, place + k) for k, (first, w, _) in enumerate(self.code.rewards)]
             self.code.flags_info = place + len(ordered) if self.code.num_flags else -1
+            if (count := len(self.code.observations) + len(self.code.info)) > MAX_ARRAYS:
+                raise ConfigError(
+                    f"observation, info and terms must have at most {MAX_ARRAYS} arrays together, got {count}: "
+                    "terms=True adds one for each reward, cost and termination"
+                )
 
     def compile_function(self) -> None:
         """Compile the arguments of the function."""
@@ -205,6 +210,7 @@ class Compiler:
         for k, reset in enumerate(self.declaration.reset):
             self.builder.where = f"reset[{k}] ({type(reset).__name__})"
             self.code.resets.append(reset_compiler.emit(reset, self.builder))
+        self.code.resets[:0] = reset_compiler.clear_goals(self.builder)
 
 
 def compile_declaration(declaration: Declaration, index: ModelIndex) -> Code:

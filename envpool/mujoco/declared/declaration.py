@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
+from os import PathLike, fsdecode
 from typing import Any
 
 from envpool._support.ending import gone
 from envpool._support.text import shown
-from envpool.config.checks import check_choice
+from envpool.config.checks import check_choice, flag
 from envpool.errors import ConfigError
 from envpool.mujoco.declared.expressions import Expression, Node, wrap
 from envpool.mujoco.declared.quantities import Objects
@@ -21,6 +21,9 @@ CONVENTIONS = ("gymnasium", "dm_control")
 
 #: The most arrays of an observation (ENVPOOL_MAX_FIELDS).
 MAX_ARRAYS = 64
+
+#: The most characters of a path; a longer text without "<" is not the path of a file.
+MAX_PATH = 4096
 
 #: Entries of info that belong to the pool, to `terms`, or to the option debug_info.
 RESERVED = (
@@ -84,8 +87,11 @@ class BatchFunction:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {shown(self.function)}")
-        given = self.inputs.items() if isinstance(self.inputs, Mapping) else self.inputs
+        given = list(self.inputs.items()) if isinstance(self.inputs, Mapping) else self.inputs
+        if not isinstance(given, (list, tuple)) or not all(isinstance(k, (list, tuple)) and len(k) == 2 for k in given):
+            raise TypeError(f"inputs must be a mapping of names to expressions, got {shown(self.inputs)}")
         inputs = tuple((checked("input", k), wrap(value, f"inputs[{k!r}]")) for k, value in given)
+        check_distinct("inputs", [name for name, _ in inputs])
         object.__setattr__(self, "inputs", inputs)
 
     def let_go(self) -> None:
@@ -175,11 +181,8 @@ def declare(
         raise TypeError(f"action must be Actuators(...) or None, got {shown(action)}")
     if function is not None and not isinstance(function, BatchFunction):
         raise TypeError(f"function must be BatchFunction(...) or None, got {shown(function)}")
-    if not isinstance(xml, (str, PathLike)):
-        raise TypeError(f"xml must be a path or an XML text, got {shown(xml)}")
-    if "\0" in str(xml):
-        raise ConfigError("xml must not contain a NUL character")
-    if assets and not is_text(str(xml)):
+    xml = checked_xml(xml)
+    if assets and not is_text(xml):
         raise ConfigError("assets are only available for an XML text; put the files next to the file that xml names")
     if info is not None and not isinstance(info, Mapping):
         raise TypeError(f"info must be a mapping of names to expressions, got {shown(info)}")
@@ -202,18 +205,16 @@ def declare(
     rewards = tuple(named(item, f"reward_{k}") for k, item in enumerate(rewards))
     terminations = tuple(named(item, f"termination_{k}") for k, item in enumerate(terminations))
     names = [checked("term", item.name) for item in (*rewards, *terminations)]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"the names of terms must differ, got {shown(name)} twice; give each a name: name=...")
+    check_distinct("terms", names, "; give each a name: name=...")
     return Declaration(
-        str(xml),
+        xml,
         observed,
         rewards,
         terminations,
         resets,
         action or Actuators(),
         reports,
-        bool(terms),
+        flag("terms", terms),
         conventions,
         checked_assets(assets),
         function,
@@ -225,6 +226,34 @@ def is_text(xml: str) -> bool:
     return xml.lstrip().startswith("<")
 
 
+def checked_xml(xml: Any) -> str:
+    """Return the path of a file or an XML text, or raise an error that says why it can be neither."""
+    if not isinstance(xml, (str, PathLike)):
+        raise TypeError(f"xml must be a path or an XML text, got {shown(xml)}")
+    text = fsdecode(xml).removeprefix("\ufeff")
+    check_encodable("xml", text)
+    if not is_text(text) and (not text.strip() or "\n" in text or len(text) > MAX_PATH):
+        raise ConfigError(f"xml must be the path of a file, or an XML text that begins with '<', got {shown(text)}")
+    return text
+
+
+def check_encodable(what: str, text: str) -> None:
+    """Raise ConfigError unless C can read a text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ConfigError(f"{what} must be encodable as UTF-8, got {shown(text)}") from None
+    if "\0" in text:
+        raise ConfigError(f"{what} must not contain a NUL character, got {shown(text)}")
+
+
+def check_distinct(what: str, names: Sequence[str], remedy: str = "") -> None:
+    """Raise ConfigError if a name occurs twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"the names of {what} must differ, got {shown(name)} twice{remedy}")
+
+
 def checked_assets(assets: Any) -> tuple[Asset, ...]:
     """Return the files that the XML text names, or raise a TypeError."""
     if assets is not None and not isinstance(assets, Mapping):
@@ -232,6 +261,7 @@ def checked_assets(assets: Any) -> tuple[Asset, ...]:
     for name, data in (assets or {}).items():
         if not isinstance(name, str) or not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"assets must be a mapping of names to bytes, got {shown(data)} for {shown(name)}")
+        check_encodable("a name of assets", name)
     return tuple(Asset(name, bytes(data), digest(data)) for name, data in sorted((assets or {}).items()))
 
 

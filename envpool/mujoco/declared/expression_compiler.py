@@ -56,7 +56,11 @@ class ExpressionCompiler:
     constants : list of InstructionCode
         The instructions that run once, before all others.
     values : dict
-        The values of the expressions that have been compiled.
+        The values of the expressions that have been compiled, by the result of `key`.
+    keys : dict
+        By the id of an expression: the expression, which keeps its id, and its key.
+    forms : dict
+        The keys of expressions by their class and the keys of their fields.
     """
 
     def __init__(self, builder: Builder, num_actions: int, has_function: bool, is_trial: bool = False):
@@ -66,7 +70,9 @@ class ExpressionCompiler:
         self.is_trial = is_trial
         self.flags_are_known = is_trial
         self.constants: list[InstructionCode] = []
-        self.values: dict[Expression, Value] = {}
+        self.values: dict[Any, Value] = {}
+        self.keys: dict[int, tuple[Expression, int]] = {}
+        self.forms: dict[tuple[Any, ...], int] = {}
 
     def value(self, expression: Expression) -> Value:
         """Return the value of an expression, whose instructions are added unless they are there already."""
@@ -74,15 +80,26 @@ class ExpressionCompiler:
             raise self.builder.error(f"expected an expression, got {shown(expression)}")
         if not self.is_known(expression):
             # Calling emit() itself would take one more frame of the stack for each level of nesting.
-            self.values[expression] = emit.dispatch(type(expression))(expression, self)
-        return self.values[expression]
+            self.values[self.key(expression)] = emit.dispatch(type(expression))(expression, self)
+        return self.values[self.key(expression)]
 
     def is_known(self, expression: Expression) -> bool:
         """Return whether the instructions of an expression have been added."""
-        try:
-            return expression in self.values
-        except TypeError as error:
-            raise self.builder.error(f"{shown(expression)} has an argument of a wrong type: {error}") from None
+        return self.key(expression) in self.values
+
+    def key(self, part: Any) -> Any:
+        """Return a value that equals that of another part of an expression if both are computed alike.
+
+        Unlike the parts themselves, keys differ for 0.0 and -0.0, and for 0 and False.
+        """
+        if isinstance(part, tuple):
+            return tuple(map(self.key, part))
+        if not isinstance(part, Expression):
+            return repr(part)
+        if id(part) not in self.keys:
+            form = (type(part), *map(self.key, vars(part).values()))
+            self.keys[id(part)] = part, self.forms.setdefault(form, len(self.forms))
+        return self.keys[id(part)][1]
 
     def place(self, expression: Expression, first: int) -> None:
         """Compute an expression into given registers."""
@@ -93,7 +110,7 @@ class ExpressionCompiler:
         last = instructions[-1] if len(instructions) > before else None
         if is_new and last is not None and (last.out, last.n) == (value.first, value.n):
             last.out = first
-            self.values[expression] = Value(first, value.n, value.is_scalar)
+            self.values[self.key(expression)] = Value(first, value.n, value.is_scalar)
         else:
             instructions.append(InstructionCode("copy", value.n, first, a=value.first))
 
@@ -141,7 +158,7 @@ class ExpressionCompiler:
 @singledispatch
 def emit(expression: Expression, c: ExpressionCompiler) -> Value:
     """Add the instructions that compute an expression, and return where its value is."""
-    raise NotImplementedError(f"no instructions for {type(expression).__name__}")
+    raise c.builder.error(f"{shown(expression)} must be an expression of the catalogue, see docs/own_mujoco.md")
 
 
 # ---- expressions of other expressions --------------------------------------------------------------------------------
@@ -162,7 +179,7 @@ def emit_constant(constant: Constant, c: ExpressionCompiler) -> Value:
 @emit.register
 def emit_item(item: Item, c: ExpressionCompiler) -> Value:
     """Return the value of a part of an expression. Of an array of mjData, only this part is read."""
-    if isinstance(item.value, Quantity) and item.value not in c.values:
+    if isinstance(item.value, Quantity) and not c.is_known(item.value):
         member, places, _ = places_of(c.builder, item.value)
         chosen = range_of(c.builder, item, len(places))
         return c.load(item.value, member, places[chosen.start : chosen.stop], item.is_scalar)

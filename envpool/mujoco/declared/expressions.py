@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Union
 import numpy as np
 
 from envpool._support.text import shown
+from envpool.config.checks import flag, whole_number
 
 Number = Union["Expression", float, Sequence[float]]
 
@@ -22,15 +23,15 @@ Number = Union["Expression", float, Sequence[float]]
 class Node:
     """A part of a declaration; all are frozen dataclasses, which can be compared, hashed and printed.
 
-    Users may write numbers for expressions, and lists for tuples. Fields contain what they stand for.
+    Users may write numbers for expressions, and lists or NumPy's arrays for tuples. Fields contain what these mean.
     """
 
     def __post_init__(self) -> None:
         for item in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, item.name)
-            if isinstance(value, list):
-                value = tuple(value)
-            if item.type == "Expression":
+            value = plain(getattr(self, item.name))
+            if item.type == "bool":
+                value = flag(f"{item.name} of {type(self).__name__}", value)
+            elif item.type == "Expression":
                 value = wrap(value)
             elif item.type == "tuple[Expression, ...]":
                 value = tuple(map(wrap, value if isinstance(value, tuple) else (value,)))
@@ -70,16 +71,23 @@ class Expression(Node):
         return Arithmetic("*", Constant(-1.0), self)
 
     def __getitem__(self, index: int | slice) -> Item:
-        if isinstance(index, slice):
-            if index.step not in (None, 1):
-                raise TypeError(f"the step of a slice of {shown(self)} must be 1, got {shown(index.step)}")
-            return Item(self, index.start, index.stop, False)
-        if isinstance(index, bool) or not isinstance(index, int):
-            raise TypeError(f"the index of {shown(self)} must be an int or a slice, got {shown(index)}")
-        return Item(self, index, None, True)
+        if not isinstance(index, slice):
+            return Item(self, whole_number(f"the index of {shown(self)}", index), None, True)
+        if index.step not in (None, 1):
+            raise TypeError(f"the step of a slice of {shown(self)} must be 1, got {shown(index.step)}")
+        name = f"an end of a slice of {shown(self)}"
+        start, stop = (end if end is None else whole_number(name, end) for end in (index.start, index.stop))
+        return Item(self, start, stop, False)
 
     def __iter__(self) -> Any:
         raise TypeError(f"{shown(self)} is not iterable: its size depends on the model")
+
+
+def plain(value: Any) -> Any:
+    """Return a value with tuples for lists and NumPy's arrays, and Python's numbers for NumPy's."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    return tuple(map(plain, value)) if isinstance(value, (list, tuple)) else value
 
 
 def wrap(value: Any, name: str = "a value") -> Expression:

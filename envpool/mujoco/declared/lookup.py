@@ -106,6 +106,8 @@ def places_of(b: Builder, q: Quantity) -> tuple[int, list[int], bool]:
     skip = getattr(q, "skip", 0)
     if isinstance(skip, bool) or not isinstance(skip, int) or not 0 <= skip <= rows:
         raise b.error(f"skip must be an integer between 0 and {rows}, got {shown(skip)}")
+    if skip and q.of is not None:
+        raise b.error(f"skip must be 0 where `of` names objects, got skip={skip} and of={shown(q.of)}")
     columns = getattr(q, "columns", None)
     chosen = columns_of(b, q, columns, width)
     places = [row * width + column for row in rows_of(b, q, rows) for column in chosen]

@@ -60,9 +60,9 @@ def make_mujoco(
         termination 1 if it holds, otherwise 0. All are 0 after a reset.
     conventions : {"gymnasium", "dm_control"}
         Whose conventions apply. With Gymnasium's, quantities that are derived from positions are one simulation step
-        older than the positions, and random numbers are those of ``np.random.default_rng(seed)``. With dm_control's,
-        these quantities are up to date, random numbers are those of ``np.random.RandomState(seed)``, and a warning of
-        MuJoCo raises an EnvStepError.
+        older than the positions, random numbers are those of ``np.random.default_rng(seed)``, and unstable physics
+        raises an EnvStepError. With dm_control's, these quantities are up to date, random numbers are those of
+        ``np.random.RandomState(seed)``, and every warning of MuJoCo raises an EnvStepError.
     assets : mapping of str to bytes, optional
         Contents of the files that an XML text names, by these names.
     function : BatchFunction, optional

@@ -155,7 +155,7 @@ class BodyCom(Table):
 
 
 class SubtreeCom(Table):
-    """Centres of mass of bodies with all their descendants (m): x, y, z."""
+    """Centres of mass of bodies with all their descendants (m): x, y, z, also after body_mass has changed."""
 
     array, kind, column_names = "subtree_com", "body", XYZ
 
@@ -283,13 +283,13 @@ class Measure(Expression):
 
 
 class CenterOfMass(Measure):
-    """Centre of mass of all bodies (m): x, y, z. The bodies are summed in the order of their ids."""
+    """Centre of mass of all bodies (m): x, y, z, NaN without a mass. Bodies are summed in the order of their ids."""
 
     operation, size = "center_of_mass", 3
 
 
 class Time(Measure):
-    """Time in the episode (s)."""
+    """MuJoCo's time (s): 0 when an episode begins, unless a `Keyframe` sets it."""
 
     operation = "time"
 

@@ -31,7 +31,7 @@ from envpool.mujoco.declared.terms import (
 @singledispatch
 def emit(reset: Reset, b: Builder) -> ResetCode:
     """Return the row of a part of a reset."""
-    raise NotImplementedError(f"no row for {type(reset).__name__}")
+    raise b.error(f"{shown(reset)} must be one of the resets of the catalogue, see docs/own_mujoco.md")
 
 
 # ---- parts that draw the numbers of a target -------------------------------------------------------------------------
@@ -40,13 +40,13 @@ def emit(reset: Reset, b: Builder) -> ResetCode:
 @emit.register
 def emit_assign(reset: Assign, b: Builder) -> ResetCode:
     """Return a row that assigns numbers."""
-    return draw(b, reset, reset.value, reset.value)
+    return draw(b, reset, ("value", reset.value), ("value", reset.value))
 
 
 @emit.register
 def emit_uniform(reset: Uniform, b: Builder) -> ResetCode:
     """Return a row that draws numbers from intervals."""
-    row = draw(b, reset, reset.low, reset.high)
+    row = draw(b, reset, ("low", reset.low), ("high", reset.high))
     for k in range(row.n):
         b.interval(b.code.constants[row.low + k], b.code.constants[row.high + k])
     return row
@@ -56,19 +56,19 @@ def emit_uniform(reset: Uniform, b: Builder) -> ResetCode:
 def emit_uniform_noise(reset: UniformNoise, b: Builder) -> ResetCode:
     """Return a row that adds draws from an interval."""
     scale = b.non_negative("scale", reset.scale)
-    return draw(b, reset, -scale, scale)
+    return draw(b, reset, ("scale", -scale), ("scale", scale))
 
 
 @emit.register
 def emit_normal(reset: Normal, b: Builder) -> ResetCode:
     """Return a row that draws from normal distributions."""
-    return draw(b, reset, reset.mean, b.non_negative("std", reset.std))
+    return draw(b, reset, ("mean", reset.mean), ("std", b.non_negative("std", reset.std)))
 
 
 @emit.register
 def emit_normal_noise(reset: NormalNoise, b: Builder) -> ResetCode:
     """Return a row that adds draws from a normal distribution."""
-    return draw(b, reset, 0.0, b.non_negative("std", reset.std))
+    return draw(b, reset, ("mean", 0.0), ("std", b.non_negative("std", reset.std)))
 
 
 @emit.register
@@ -77,17 +77,17 @@ def emit_disc(reset: Disc, b: Builder) -> ResetCode:
     radius = b.non_negative("radius", reset.radius)
     if radius < 1e-100:
         raise b.error(f"radius must be between 1e-100 and 1e100, got {radius}")
-    row = draw(b, reset, 0.0, radius)
+    row = draw(b, reset, ("center", 0.0), ("radius", radius))
     if row.n != 2:
         raise b.error(f"the target of Disc must have 2 numbers, got {row.n}")
     return row
 
 
-def draw(b: Builder, reset: Draw, low: Any, high: Any) -> ResetCode:
-    """Return the row of a reset that sets each number of a target."""
+def draw(b: Builder, reset: Draw, low: tuple[str, Any], high: tuple[str, Any]) -> ResetCode:
+    """Return the row of a reset that sets each number of a target; its two numbers have the names of arguments."""
     member, places, is_register = target_of(b, reset.target)
     n = len(places)
-    first, last = vector(b, "low", low, n), vector(b, "high", high, n)
+    first, last = vector(b, *low, n), vector(b, *high, n)
     return ResetCode(RESET_OPS[reset.operation], n, b.indices_at(places), first, last, member, is_register)
 
 
@@ -119,6 +119,17 @@ def vector(b: Builder, name: str, value: Any, n: int) -> int:
     if any(abs(item) > 1e100 for item in numbers):
         raise b.error(f"{name} must be between -1e100 and 1e100, got {shown(value)}")
     return b.constants_at(numbers)
+
+
+def clear_goals(b: Builder) -> list[ResetCode]:
+    """Return the rows that set all goals to 0, from which the parts of a reset begin."""
+    return [
+        ResetCode(
+            RESET_OPS["assign"], value.n, b.indices_at(range(value.first, value.first + value.n)),
+            high=b.constants_at([0.0] * value.n), is_register=True
+        )
+        for value, _ in b.goals.values()
+    ]  # fmt: skip
 
 
 # ---- other parts -----------------------------------------------------------------------------------------------------

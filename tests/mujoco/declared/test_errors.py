@@ -172,7 +172,46 @@ MALFORMED = {
         {"observation": [d.Goal("a", [1])]},
         ["the size of goal 'a' must be None or an integer of at least 1, got (1,)"],
     ),
-    "joint of a joint": ({"observation": [d.Qpos((["a"],))]}, ["Qpos(of=(['a'],)) has an argument", "list"]),
+    "joint of a joint": ({"observation": [d.Qpos((["a"],))]}, ["joint must be a name or an id, got ('a',)"]),
+    "infinite value": (OBS | {"reset": [d.Assign(d.Qpos(), math.inf)]}, ["value must be between -1e100 and 1e100"]),
+    "row False": ({"observation": [d.Qpos(0), d.Qpos(False)]}, ["joint must be a name or an id, got False"]),
+    "skip of a name": (
+        {"observation": [d.BodyPosition("upper", skip=1)]},
+        ["skip must be 0 where `of` names objects, got skip=1 and of='upper'"],
+    ),
+    "base class": ({"observation": [d.Expression()]}, ["must be an expression of the catalogue"]),
+    "base class of resets": (OBS | {"reset": [d.Reset()]}, ["must be one of the resets of the catalogue"]),
+    "many terms": (
+        OBS | {"reward": [d.alive(name=f"a{k}") for k in range(70)], "terms": True},
+        ["observation, info and terms must have at most 64 arrays together, got 71: terms=True adds one for each"],
+    ),
+    "range without end": (
+        OBS | {"xml": ARM.replace('"-2 4"', '"-1 inf"'), "action": d.Actuators(0, normalized=True)},
+        ['the ctrlrange of <actuator name="shoulder_motor"> is -1.0 inf'],
+    ),
+    "range without width": (
+        OBS | {"xml": ARM.replace('"-2 4"', '"-1e308 1e308"'), "action": d.Actuators(0, normalized=True)},
+        ["normalized=True needs finite ranges of finite widths"],
+    ),
+    "nan in a range": (
+        OBS | {"xml": ARM.replace('"-2 4"', '"nan 1"')},
+        ['the ctrlrange of <actuator name="shoulder_motor"> must not contain NaN, got nan 1.0'],
+    ),
+    "no timestep": (
+        OBS | {"xml": ARM.replace('timestep="0.01"', 'timestep="0"')},
+        ["the timestep of the XML text", "must be finite and greater than 0, got 0.0"],
+    ),
+    "nan in the model": (
+        OBS | {"xml": ARM.replace("<option", '<option gravity="nan 0 0"')},
+        ["gravity of the XML text", "must be finite, got [nan, 0.0, 0.0]"],
+    ),
+    "empty xml": (OBS | {"xml": ""}, ["xml must be the path of a file, or an XML text that begins with '<', got ''"]),
+    "long xml": (OBS | {"xml": "a" * 10_000}, ["xml must be the path of a file", "... (10002 characters)"]),
+    "surrogate": (OBS | {"xml": "<mujoco>\udc80</mujoco>"}, ["xml must be encodable as UTF-8, got '<mujoco>"]),
+    "surrogate in an asset": (
+        OBS | {"assets": {"\udc80": b""}},
+        ["a name of assets must be encodable as UTF-8, got '\\udc80'"],
+    ),
     "no joints": ({"observation": [d.JointMargin(())]}, ["`of` must be None or name a joint, got ()"]),
     "joints to draw": (OBS | {"reset": [d.JointRanges(())]}, ["`of` must be None or name a joint, got ()"]),
     "no geoms": (
@@ -221,6 +260,7 @@ def test_malformed(case):
         (OBS | {"info": {"time": "t"}}, r"info\['time'\] must be an expression or numbers, got 't'"),
         (OBS | {"assets": [b""]}, r"assets must be a mapping of names to bytes, got \[b''\]"),
         (OBS | {"assets": {"a.png": 10**12}}, "assets must be a mapping of names to bytes, got 10+ for 'a.png'"),
+        (OBS | {"terms": "False"}, "terms must be of type bool, got 'False'"),
         (OBS | {"num_env": 3}, "num_envs"),
         (OBS | {"declaration": 3}, "no option 'declaration'"),
     ],
@@ -275,11 +315,44 @@ def test_expressions_of_the_largest_size():
         lambda: d.Cos(True),
         lambda: d.Qpos()["x"],
         lambda: d.Qpos()[::2],
+        lambda: d.Qpos()[0.0:1],
+        lambda: d.Qpos()["a":],
+        lambda: d.orientation("upper", "1"),
+        lambda: d.Terminate(d.Qpos(), closed="no"),
+        lambda: d.Actuators(normalized="no"),
+        lambda: d.BodyVelocity("upper", local="no"),
+        lambda: d.BatchFunction(dict, 3),
+        lambda: d.BatchFunction(dict, ["ab"]),
     ],
 )
 def test_expressions_of_wrong_types(build):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="must be"):
         build()
+
+
+@pytest.mark.parametrize(
+    ("build", "text"),
+    [
+        (lambda: d.orientation("upper", 45), "max_tilt must be between 0 and pi rad, got 45"),
+        (lambda: d.orientation("upper", math.inf), "max_tilt must be between 0 and pi rad, got inf"),
+        (lambda: d.contact_cost(1, 5), "force_range must be a pair of numbers"),
+        (lambda: d.contact_cost(1, (0, 1, 2)), r"force_range must be a pair of numbers .*, got \(0, 1, 2\)"),
+        (
+            lambda: d.BatchFunction(dict, [("a", d.Qpos()), ("a", 1.0)]),
+            "the names of inputs must differ, got 'a' twice",
+        ),
+    ],
+)
+def test_values_that_are_refused(build, text):
+    with pytest.raises(ConfigError, match=text):
+        build()
+
+
+def test_assets_may_have_the_name_of_a_model():
+    xml = '<mujoco><include file="model.xml"/></mujoco>'
+    inner = ARM.replace('<mujoco model="arm">', "<mujocoinclude>").replace("</mujoco>", "</mujocoinclude>")
+    with envpool.make_mujoco("\ufeff" + xml, [d.Qpos()], assets={"model.xml": inner.encode()}) as env:
+        assert env.reset()[0].shape == (1, 2)
 
 
 def test_an_expression_is_not_iterable():

@@ -181,6 +181,13 @@ def test_lists_stand_for_tuples():
     assert written == kept and hash(written) == hash(kept) and repr(written) == repr(kept)
 
 
+def test_numpys_numbers_stand_for_pythons():
+    one, numbers = np.int64(1), np.array([0, 0.5])
+    written = [d.Qpos(one), d.Qpos()[one], d.Qpos()[:one], d.Goal("a", one), d.Settle(one), d.Assign(d.Qpos(), numbers)]
+    kept = [d.Qpos(1), d.Qpos()[1], d.Qpos()[:1], d.Goal("a", 1), d.Settle(1), d.Assign(d.Qpos(), (0.0, 0.5))]
+    assert list(map(repr, written)) == list(map(repr, kept))
+
+
 def test_the_definition_needs_a_declaration():
     from envpool.tasks.spec import spec_class
 

@@ -210,6 +210,14 @@ def test_actuators_with_several_forces():
         envpool.make_mujoco(PENDULUMS, [X], action=actuators)
 
 
+def test_goals_begin_at_zero():
+    """Noise on a goal is not added to the goal of the episode before."""
+    noise = [d.UniformNoise(d.Goal("g", 2), 1.0), d.NormalNoise(d.Goal("g", 2)[0], 1.0)]
+    with envpool.make_mujoco(ARM, [d.Goal("g", 2)], reset=noise) as env:
+        first, second = env.reset(seed=1)[0], env.reset(seed=1)[0]
+    np.testing.assert_array_equal(first, second)
+
+
 @pytest.mark.parametrize("conventions", ["gymnasium", "dm_control"])
 def test_subtrees_with_other_masses(conventions):
     """The centre of mass of a leaf stays that of its body, and that of the whole model is the weighted mean."""
@@ -225,6 +233,12 @@ def test_subtrees_with_other_masses(conventions):
         leaf, body, whole, mean = env.reset()[0].values()
         np.testing.assert_allclose(leaf, body)
         np.testing.assert_allclose(whole, mean)
+
+
+def test_constants_of_other_bits():
+    """Zeros of either sign are different constants."""
+    ours, _ = observed(1 / d.Constant(0.0), 1 / d.Constant(-0.0), 1 / d.Constant([0.0]), steps=0)
+    assert [row.item() for row in ours.values()] == [math.inf, -math.inf, math.inf]
 
 
 def test_unstable_physics_fails_the_environment():
