@@ -178,7 +178,7 @@ def play(
         total += step.reward
         length += step.is_real
         running += 1
-        ended, returns, lengths = step.ended, total, length
+        ended, returns, lengths = step.ended, total, length if step.elapsed is None else step.elapsed
         if player.counts is not None:
             ended = np.zeros(n, bool) if step.entry is None else step.entry["mask"]
             if step.entry is not None:

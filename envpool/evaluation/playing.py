@@ -44,6 +44,8 @@ class Transition(NamedTuple):
         The observations that the actions led to; where an episode ended, its last observation.
     is_real : numpy.ndarray
         bool (N,), False where the step only began an episode.
+    elapsed : numpy.ndarray or None
+        With opponents, int32 (N,): the moves of all players in the episodes so far; where one ended, its length.
     entry : dict or None
         The statistics of what has ended in this step, with the arrays "r", "l" and "mask", and "player_r" of the
         players; None if nothing has, or if the pool does not count.
@@ -61,6 +63,7 @@ class Transition(NamedTuple):
     truncated: npt.NDArray[np.bool_]
     next_obs: Any
     is_real: npt.NDArray[np.bool_]
+    elapsed: npt.NDArray[np.int32] | None
     entry: dict[str, Any] | None
     players: dict[str, npt.NDArray[np.bool_]]
     seat: npt.NDArray[np.int32] | None
@@ -137,6 +140,7 @@ class Player:
         reward = self._players_array("reward", reward)
         ended = terminated | truncated
         players = self._players(info, ended)
+        elapsed = None if self.pool.spec.controlled is None else self.pool._elapsed
         if self.mode == "next_step":
             self.begins = ended
         elif ended.any() and self.mode == "same_step":
@@ -150,7 +154,7 @@ class Player:
             given = self._given(obs, given)
         self.obs, self.given, self.seat = obs, given, self._seat()
         entry = self._entry(info)
-        return Transition(seen, action, reward, terminated, truncated, next_obs, is_real, entry, players, seat)
+        return Transition(seen, action, reward, terminated, truncated, next_obs, is_real, elapsed, entry, players, seat)
 
     def _observation(self, result: Any) -> Any:
         if self.is_dm:
@@ -266,7 +270,8 @@ def actions_of_places(places: Places, spec: Any, action: Any) -> Any:
             by_field[field.name] = places.joined("the action of a policy", parts, row)
             continue
         array = array_of(action, field.name)
-        if has_players(field) and array.ndim == 1 + len(row):
+        is_move = not has_players(field) and (not spec.is_turn_based or len(array) == spec.config.num_envs)
+        if array.ndim == 1 + len(row) and not is_move:
             array = places.spread("the action of a policy", array, row, None)
         by_field[field.name] = array
     return next(iter(by_field.values())) if len(by_field) == 1 else nested(by_field)

@@ -320,3 +320,33 @@ def test_seats_begin_anew_in_a_pool_that_was_used() -> None:
         first, second = (envpool.evaluate("random", pool, episodes=5, seeds=3) for _ in range(2))
     np.testing.assert_array_equal(first.player_returns, second.player_returns)
     np.testing.assert_array_equal(first.lengths, second.lengths)
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+def test_lengths_count_the_moves_of_all_players(mode):
+    def leftmost(obs, info):
+        return info["legal_action_mask"].argmax(1)
+
+    options = {"num_envs": 2, "controlled": [1], "opponents": leftmost, "autoreset_mode": mode}
+    lengths = []
+    for counted in (False, True):
+        with envpool.make_gymnasium("ConnectFour-v0", episode_statistics=counted, **options) as pool:
+            lengths.append(envpool.evaluate("random", pool, 5).lengths.tolist())
+    assert lengths[0] == lengths[1] and min(lengths[0]) > 6
+
+
+@pytest.mark.parametrize("view", ["rows", "dict"])
+def test_policies_of_turns_may_return_an_action_for_each_player(view):
+    def form(array):
+        return {"agents": array} if view == "dict" else array.ravel()
+
+    def act(obs):
+        boards = obs["agents"] if view == "dict" else obs.reshape(2, 2, 6, 7, 2)
+        return form(boards.any(4).sum(2).argmin(2))  # the emptiest column
+
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, players="grid") as pool:
+        expected = envpool.evaluate(lambda obs: obs[:, 0].any(3).sum(1).argmin(1), pool, 2)
+    with envpool.make_gymnasium("ConnectFour-v0", num_envs=2, players=view) as pool:
+        result = envpool.evaluate(act, pool, 2)
+    np.testing.assert_array_equal(result.player_returns, expected.player_returns)
+    np.testing.assert_array_equal(result.lengths, expected.lengths)

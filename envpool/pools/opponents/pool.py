@@ -111,6 +111,15 @@ class OpponentsPool(OpponentActions):
         return games.shown, games.has_begun, shapes
 
     @property
+    def _elapsed(self) -> Array:
+        """Steps of the episodes in the last results, int32 (num_envs,); where one ended, its length."""
+        at, arrays = self._layout.at, self._games.arrays
+        elapsed: Array = arrays[at["elapsed_step"]].copy()
+        if "final:mask" in at:  # a step also begins the next episode
+            np.copyto(elapsed, arrays[at["final:elapsed_step"]], where=arrays[at["final:mask"]])
+        return elapsed
+
+    @property
     def num_outstanding(self) -> int:
         """Number of environments in flight: sent, and not yet received."""
         return 0 if self.is_closed else int(np.count_nonzero(self._games.stage))
