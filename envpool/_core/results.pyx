@@ -166,7 +166,7 @@ cdef class ResultTemplate:
         """Returns the positions of the arrays that are leaves."""
         return {self.nodes[i].index for i in range(self.nodes[0].size) if self.nodes[i].kind in (LEAF, MADE_OF)}
 
-    def make(self, list arrays, bint has_ended, dict errors):
+    def make(self, list arrays, bint has_ended, dict errors, int64_t n):
         """Return the nest with arrays in place of their names, for arrays that are not those of a block.
 
         Parameters
@@ -177,8 +177,10 @@ cdef class ResultTemplate:
             Whether an episode has ended in a row.
         errors : dict of int to str
             Texts of environments that failed, by row.
+        n : int
+            Number of environments; arrays of players may have another number of rows.
         """
-        return self.build_failed(arrays, EPISODES if has_ended else 0, errors, len(arrays[0]))
+        return self.build_failed(arrays, EPISODES if has_ended else 0, errors, n)
 
     cdef list prototypes(self, list arrays):
         """Returns dicts that build() copies if it gets the same arrays, with None where it puts something new."""

@@ -1,5 +1,7 @@
 """Opponents in pools of Python environments: infos are those of the controlled players."""
 
+import itertools
+
 import gymnasium
 import numpy as np
 import pytest
@@ -104,3 +106,36 @@ def test_opponents_of_games_of_pettingzoo_see_the_mask_of_legal_moves():
             assert obs.sum((1, 2)).tolist() == [[count, count]] * 2
         _, reward, terminated, *_ = pool.step(info["legal_action_mask"].argmax(1))  # three in a line
         assert reward.tolist() == [1, 1] and terminated.all()
+
+
+def breaking_at(number):
+    """Return a class of environments whose reset with this number, counted over all of them, fails."""
+    numbers = itertools.count()
+
+    class Breaking(Race):
+        def reset(self, seed=None, options=None):
+            if next(numbers) == number:
+                raise RuntimeError("no memory")
+            return super().reset(seed, options)
+
+    return Breaking
+
+
+@pytest.mark.parametrize("view", ["rows", "grid"])
+def test_a_reset_that_fails_is_that_of_its_environment(view):
+    options = {"num_envs": 2, "on_error": "restart", "max_episode_steps": 1}
+    with envpool.make_python(breaking_at(3), players=view, controlled=[0], opponents=policy, **options) as pool:
+        pool.reset()
+        action = np.zeros((2, 1), int)
+        pool.step(action)
+        info = pool.step(action)[-1]
+        assert info["error"].shape == (2,) and info["_error"].sum() == 1
+        assert pool.step(action)[3].tolist() == [not failed for failed in info["_error"]]
+
+
+def test_a_reset_that_fails_takes_no_seat():
+    options = {"num_envs": 1, "on_error": "restart", "max_episode_steps": 1}
+    with envpool.make_python(breaking_at(1), controlled="alternate", opponents=policy, **options) as pool:
+        seats = [pool.reset()[1]["players"]["id"].tolist()]
+        seats += [pool.step(np.zeros((1, 1), int))[-1]["players"]["id"].tolist() for _ in range(3)]
+    assert seats == [[0], [0], [], [1]]

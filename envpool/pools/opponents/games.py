@@ -129,9 +129,18 @@ class Games:
             changes.append((self.has_ended, ids, begun | is_later))
         is_first = new[layout.at["elapsed_step"]] == 0
         changes.append((self.has_begun, ids, is_first | (~fresh & self.has_begun[ids])))
+        mask = new[layout.at[MASK]]
+        if self._is_turn_based:
+            turn = new[layout.at[CURRENT_PLAYER]]
+            acts = self._numbers == turn[:, None]
+        else:
+            acts = mask & ~new[layout.at["player:terminated"]] & ~new[layout.at["player:truncated"]]
+            if has_next and begun.any():
+                acts[begun] = acting(new[layout.at["env_id"]][begun])  # the players of the next episode
         shown_players = self.shown[ids]
         if self._alternates:
-            shown_players = (shown_players + is_first[:, None]) % self._num_players
+            has_seat = is_first & acts.any(1)  # a reset that failed begins no episode
+            shown_players = (shown_players + has_seat[:, None]) % self._num_players
             changes.append((self.shown, ids, shown_players))
         values: list[Any] = list(new) if are_fresh else self._merged(ids, new, fresh, is_later)
         at_reward, owed = layout.at["player:reward"], self.all_owed(ids)
@@ -143,16 +152,9 @@ class Games:
         if has_next:
             owed = select(is_later, owed + reward, owed)
         owed[fresh | (is_later & begun)] = 0
-        mask = new[layout.at[MASK]]
         stage = np.full(len(fresh), READY, np.int8)
         if self._is_turn_based:
-            turn = new[layout.at[CURRENT_PLAYER]]
-            acts = self._numbers == turn[:, None]
             stage[(turn >= 0) & ~(shown_players == turn[:, None]).any(1)] = ASKS
-        else:
-            acts = mask & ~new[layout.at["player:terminated"]] & ~new[layout.at["player:truncated"]]
-            if has_next and begun.any():
-                acts[begun] = acting(new[layout.at["env_id"]][begun])  # the players of the next episode
         if texts or is_any_fresh:
             errors = self.errors[ids].copy()
             errors[fresh] = None

@@ -444,7 +444,7 @@ class OpponentsPool(OpponentActions):
             seen[layout.row_id] = now[arrays[layout.at[MASK]]]
         has_ended = "episode:mask" in layout.at and bool(arrays[layout.at["episode:mask"]].any())
         errors = {row: text for row, text in enumerate(games.errors[key].tolist()) if text is not None}
-        result = layout.templates[0 if reset else 1].make(seen, has_ended, errors)
+        result = layout.templates[0 if reset else 1].make(seen, has_ended, errors, len(ids))
         games.rows[key] = games.arrays[layout.at[MASK]][key] & games.is_controlled(ids)
         games.is_unpaid[key] = reset
         games.stage[key] = IDLE  # the end: from here to the caller, Python looks for no signal
