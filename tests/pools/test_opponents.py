@@ -12,8 +12,10 @@ from envpool.errors import (
     PoolClosedError,
     PoolStateError,
 )
+from envpool.pools.opponents import pool as opponents
 from tests.support import plugin
 from tests.support.crowd import FAIL
+from tests.support.turns import END
 
 NUM_ENVS = 4
 
@@ -321,6 +323,17 @@ def test_opponents_cannot_use_their_own_pool(task, call):
         pool.opponents = "random"
         *_, info = pool.step(np.array([3, 4])) if not pool.num_outstanding else pool.recv()
         assert info["elapsed_step"].tolist() == [2, 2] if task == "ConnectFour-v0" else [1, 1]
+
+
+def test_opponents_that_end_each_episode_first_are_refused(monkeypatch):
+    """same_step: the step would not return."""
+    monkeypatch.setattr(opponents, "MOST_UNSEEN", 3)
+    options = {"num_envs": 2, "masks": "none", "controlled": [2], "autoreset_mode": "same_step"}
+    with plugin.make_task("Turns-v0", opponents=lambda obs, info: np.full(len(obs), END), **options) as pool:
+        with pytest.raises(PoolStateError, match=r"but ended 3 episodes of env \d in a row before one"):
+            pool.reset() and [pool.step(np.full(2, END)) for _ in range(20)]
+        pool.opponents = lambda obs, info: np.zeros(len(obs), int)
+        assert pool.recv()[-1]["current_player"].tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("task", ["ConnectFour-v0", "MPE/simple_tag-v3"])

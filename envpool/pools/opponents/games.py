@@ -47,6 +47,8 @@ class Games:
     has_begun : numpy.ndarray
         bool (num_envs,): whether an episode has begun in the steps since the send. After moves of opponents, the result
         does not tell: its elapsed_step counts them.
+    unseen : numpy.ndarray
+        int64 (num_envs,): how many episodes have begun and ended since the send without a move of the user.
     shown : numpy.ndarray
         int32 (num_envs, places): the numbers of the controlled players.
     shown_at_send : numpy.ndarray
@@ -76,6 +78,7 @@ class Games:
         self.stage, self.order = np.zeros(num_envs, np.int8), np.zeros(num_envs, np.int64)
         self.is_fresh = np.ones(num_envs, np.bool_)
         self.has_ended, self.has_begun = np.zeros((2, num_envs), np.bool_)
+        self.unseen = np.zeros(num_envs, np.int64)
         self.shown = np.empty((num_envs, places), np.int32)
         self.shown[:] = spec.shown_players
         if spec.controlled == "alternate":
@@ -127,6 +130,7 @@ class Games:
         is_later = ~fresh & self.has_ended[ids] if has_next else np.zeros(len(fresh), np.bool_)
         if has_next:
             changes.append((self.has_ended, ids, begun | is_later))
+            changes.append((self.unseen, ids, np.where(fresh, 0, self.unseen[ids]) + (begun & is_later)))
         is_first = new[layout.at["elapsed_step"]] == 0
         changes.append((self.has_begun, ids, is_first | (~fresh & self.has_begun[ids])))
         mask = new[layout.at[MASK]]

@@ -44,6 +44,8 @@ Array = npt.NDArray[Any]
 
 #: Follows the option `seed` in the seed of random opponents.
 OPPONENT_SEED = 0x6F7070
+#: Episodes of an environment that opponents may end in a row before the user has moved.
+MOST_UNSEEN = 1000
 WAY_OUT = "make the pool without the option controlled"
 RECV = "call recv() first, or reset() without ids"
 
@@ -375,6 +377,7 @@ class OpponentsPool(OpponentActions):
                 break
             asking = self._in_order(ASKS)
             if len(asking):
+                self._check_seen(asking)
                 moves = packed(self._moves_of_opponents(asking))
                 call_and_assign(super().send, (moves, asking), [(stage, asking, SENT)], [])
             left = None if request.deadline is None else max(request.deadline - time.monotonic(), 0.0)
@@ -383,6 +386,17 @@ class OpponentsPool(OpponentActions):
             has_polled = True
             self._wait(request, request.need - len(ready), left)
         return self._result(ready, reset)
+
+    def _check_seen(self, ids: Array) -> None:
+        """Raise PoolStateError if the opponents end one episode after another; the next call lets them go on."""
+        unseen = self._games.unseen
+        for id in ids[unseen[ids] >= MOST_UNSEEN][:1].tolist():
+            unseen[ids] = 0
+            raise PoolStateError(
+                f"opponents must leave moves to the controlled players, but ended {MOST_UNSEEN} episodes of env {id} "
+                "in a row before one: set other opponents and call recv(), or make the pool with "
+                "autoreset_mode='next_step', which returns these episodes"
+            )
 
     def _wait(self, request: Request, missing: int, timeout: float | None) -> None:
         """Receive rows of the core, which `_batches` then has."""
