@@ -277,8 +277,8 @@ cdef object prefix_error(bytes state, bytes prefix, str where):
     if memcmp(given.options, own.options, sizeof(given.options)):
         return StateError(
             f"{where} was saved by a pool of {task!r} with other options: make the pool with the same options of the "
-            "task, above all autoreset_mode, max_episode_steps and what changes observations. Parameters, numbers of "
-            "envs and threads, seeds, the API style, rendering and episode_statistics may differ"
+            "task, above all autoreset_mode, max_episode_steps, controlled and what changes observations. Parameters, "
+            "numbers of envs and threads, seeds, the API style, rendering and episode_statistics may differ"
         )
     return corrupt(where)
 
