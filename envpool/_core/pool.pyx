@@ -419,6 +419,17 @@ cdef class Pool:
         finally:
             self.end_visit(visit)
 
+    def _check_actions(self, action, env_id):
+        """Raise what send() would raise for these actions, and send nothing."""
+        cdef const int32_t* ids = NULL
+        cdef int32_t n
+        cdef int visit = enter(self.guard, NOTHING_ELSE, b"send")
+        try:
+            n = self.actions.load(self.engine, action, env_id, &ids)
+            release(self.engine, ids, n)
+        finally:
+            self.end_visit(visit)
+
     def _send_reset(self, env_id=None, seeds=None, ResetOptions options=None):
         """Send resets without waiting, and return the number of envs.
 

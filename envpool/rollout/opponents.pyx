@@ -36,10 +36,11 @@ cdef class OpponentsRecorder(Recorder):
         cdef list sources
         cdef int32_t n
         self.check_known("; nothing was sent")
-        ids, grids, own = pool._prepared(action, env_id)    # opponents may be asked
+        ids, grids, own = pool._prepared(action, env_id)
         n = <int32_t>ids.shape[0]
         if activities:
             pool._check_fills(n)
+        grids = pool._completed(ids, grids)     # opponents may be asked
         self.values = values
         try:
             self.check(<const int32_t*>cnp.PyArray_DATA(ids), n, activities)

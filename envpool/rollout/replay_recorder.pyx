@@ -170,7 +170,8 @@ cdef class ReplayRecorder(PoolDriver):
         cdef list sources
         cdef int k
         self.check_known("; nothing was sent")
-        ids, grids, own = pool._prepared(action, None)      # opponents may be asked
+        ids, grids, own = pool._prepared(action, None)
+        grids = pool._completed(ids, grids)     # opponents may be asked
         self.check(<const int32_t*>cnp.PyArray_DATA(ids), <int32_t>ids.shape[0], False)
         sources = [np.ascontiguousarray(own[(<ActionField>f).name], (<ActionField>f).dtype)
                    for f in self.pool.actions.fields]

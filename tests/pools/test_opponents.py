@@ -416,7 +416,9 @@ def test_calls_for_no_environment_have_empty_results():
         (EnvIdError, r"env_id\[1\] is 5, which is not in env_id", ([0, 5], [0, 2])),
         (EnvIdError, r"once for each of its controlled players", ([0, 0, 1], None)),
         (ActionError, r"id has 3 entries, and players.env_id 4", ([0, 0, 1, 1], [0, 2, 0])),
-        (ActionError, r"players.id must hold integers", ([0, 0, 1, 1], [0.5, 2, 0, 2])),
+        (EnvIdError, r"players.id must be a 1-D array of integers", ([0, 0, 1, 1], [0.0, 2.0, 0.0, 2.0])),
+        (EnvIdError, r"players.env_id must be a 1-D array of integers", ([{}] * 4, [0, 2, 0, 2])),
+        (EnvIdError, r"players.id must be a 1-D array of integers", ([0, 0, 1, 1], [[0, 2], [0, 2]])),
         (ActionError, r"'players.id' without 'players.env_id'", (None, [0, 2, 0, 2])),
     ],
 )
@@ -453,6 +455,7 @@ def test_illegal_or_misshapen_moves_of_opponents_are_refused_and_can_be_repeated
             (lambda obs, info: np.full(len(obs), 7), "integers from 0 to 6"),
             (lambda obs, info: np.zeros((len(obs), 2)), "expected numbers of shape"),
             (lambda obs, info: None, "opponents returned"),
+            (lambda obs, info: {"action": [0, 1]}, r"opponents must return an array of actions, got \{'action': \["),
             (lambda obs, info: [[1, 2], [3]], "opponents returned for 'action' must be an array"),
         ):
             pool.opponents = wrong
@@ -481,7 +484,8 @@ def test_failures_of_environments(on_error):
 
 def test_actions_of_the_user_are_checked_and_nothing_is_sent():
     with plugin.make_task("Crowd-v0", num_envs=2, places=3, constant=True, controlled=[0, 2]) as pool:
-        pool.opponents = lambda obs, info: np.zeros(len(obs), int)
+        asked = []
+        pool.opponents = lambda obs, info: asked.append(info) or np.zeros(len(obs), int)
         pool.reset()
         with pytest.raises(ActionError, match=r"player 2 of env 1 .* from 0 to 15, got 99"):
             pool.step(np.array([0, 1, 2, 99]))
@@ -489,6 +493,7 @@ def test_actions_of_the_user_are_checked_and_nothing_is_sent():
             pool.step([[1, 2], [3]])
         with pytest.raises(ActionError, match=r"shape \(4,\), a row .* \(2, 2\), .* got \(3,\)"):
             pool.step(np.zeros(3, int))
+        assert not asked
         own = {"env_id": np.array([1, 0, 0, 1]), "id": np.array([2, 2, 0, 0])}
         obs, *_ = pool.step({"action": np.array([5, 6, 7, 8]), "env_id": np.array([0, 1]), "players": own})
         assert obs[:, 4].tolist() == [7, 6, 8, 5]

@@ -1,6 +1,9 @@
 """Pools with opponents: async pools, parts of batches, and Ctrl-C while the opponents move."""
 
 import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ import pytest
 import envpool
 from envpool.errors import ConfigError, EnvIdError, PoolClosedError, PoolStateError
 from envpool.pools import opponents
+from envpool.pools.uninterrupted import assign
 from tests._core import crowds
 from tests.support import plugin
 from tests.support.bytecodes import interrupted_at
@@ -207,6 +211,37 @@ def test_a_reset_of_some_environments_leaves_the_others_in_flight():
         _, info = pool.reset([4, 2])
         assert info["env_id"].tolist() == [4, 2] and pool.num_outstanding == 2
         assert pool.recv()[-1]["env_id"].tolist() == [0, 1]
+
+
+def test_a_second_thread_may_send_while_one_receives(monkeypatch):
+    """Also while opponents are asked, and if the step of what it sends is over before the send returns."""
+    idle, is_sent = [np.array([1])], threading.Event()
+
+    def call_and_assign(function, arguments, changes, done):
+        result = function(*arguments)
+        if threading.current_thread() is not threading.main_thread():
+            is_sent.set()
+            time.sleep(0.2)
+        assign(changes, done)
+        return result
+
+    def policy(obs, info):
+        if idle:
+            with pytest.raises(PoolStateError, match="asking its opponents"):
+                thread.submit(pool.recv).result()
+            thread.submit(pool.send, np.array([4]), idle.pop())
+            is_sent.wait(60)
+        return np.full(len(obs), 6)
+
+    monkeypatch.setattr(opponents.pool, "call_and_assign", call_and_assign)
+    options = {"num_envs": 2, "batch_size": 1, "controlled": [0], "opponents": policy}
+    with envpool.make_gymnasium("ConnectFour-v0", **options) as pool, ThreadPoolExecutor(1) as thread:
+        pool.async_reset()
+        pool.recv(reset=True, env_ids=[0, 1])
+        pool.send(np.array([3]), np.array([0]))
+        obs = {int(info["env_id"][0]): obs[0] for obs, *_, info in (pool.recv(), pool.recv())}
+        assert obs[0][5, 3, 0] == obs[1][5, 4, 0] == obs[0][5, 6, 1] == obs[1][5, 6, 1] == 1
+        assert pool.num_outstanding == 0
 
 
 @pytest.mark.parametrize("mode", MODES)

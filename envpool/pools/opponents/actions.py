@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from envpool._core.casts import as_action
 from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK
+from envpool._core.inputs import as_ids
 from envpool._support.text import shown
 from envpool.config.spaces import nested
 from envpool.errors import ActionError, EnvIdError
@@ -31,16 +33,16 @@ class OpponentActions(EnvPool):
     _games: Games
     _policy: Any
     _opponent_sampler: Sampler
-    _is_asking = False
+    _asking: dict[int, bool]  # by thread that asks opponents
 
-    def _check_not_asking(self) -> None:
+    def _check_not_asking(self, receives: bool = False) -> None:
         raise NotImplementedError
 
     def _idle_ids(self, env_id: Any, name: str, may_repeat: bool = False) -> Array:
         raise NotImplementedError
 
     def _prepared(self, action: Any, env_id: Any) -> tuple[Array, dict[str, Array], dict[str, Array]]:
-        """Return the ids of a send, the actions as the core gets them, and those of the controlled players, by field.
+        """Return the ids of a send, the actions that `_completed` takes, and those of the controlled players, by field.
 
         The latter are (B, places, ...), or (B, ...) for one move of each environment and for fields without players.
         """
@@ -49,8 +51,6 @@ class OpponentActions(EnvPool):
         grids = {field.name: self._places_of(field, fields, ids) for field in self.spec.action_fields}
         at = np.arange(len(ids))[:, None], self._games.shown[ids]
         own = {f.name: grids[f.name][at] if has_players(f) else grids[f.name] for f in self.spec.action_fields}
-        if not self.spec.is_turn_based:
-            grids = self._with_opponents(grids, ids)
         return ids, grids, own
 
     def _split_action(self, action: Any, env_id: Any) -> tuple[Array, dict[str, Any]]:
@@ -127,13 +127,15 @@ class OpponentActions(EnvPool):
         if owners is None:
             raise ActionError("action dict has 'players.id' without 'players.env_id': pass both, or neither")
         where = {id: k for k, id in enumerate(ids.tolist())}
-        owners = as_array("action", "players.env_id", owners).ravel().tolist()
+        owner_ids: Any = as_ids(owners, "players.env_id")
+        owners = owner_ids.tolist()
         unknown = [(k, owner) for k, owner in enumerate(owners) if owner not in where]
         if unknown:
             raise EnvIdError(f"players.env_id[{unknown[0][0]}] is {unknown[0][1]}, which is not in env_id")
         at = np.array([where[owner] for owner in owners], np.intp)
         is_own = self._games.is_controlled(ids)
-        if players is None:  # the rows of an environment are those of its players in order
+        numbers: Any = as_ids(players, "players.id")
+        if numbers is None:  # the rows of an environment are those of its players in order
             seen = self._games.rows[ids] & is_own
             order = np.argsort(at, kind="stable")
             if np.bincount(at, minlength=len(ids)).tolist() != seen.sum(1).tolist():
@@ -143,10 +145,6 @@ class OpponentActions(EnvPool):
                 )
             numbers = np.empty(len(at), np.intp)
             numbers[order] = np.nonzero(seen)[1]
-        else:
-            numbers = as_array("action", "players.id", players).ravel()
-            if numbers.dtype.kind not in "iu":
-                raise ActionError(f"players.id must hold integers, got {shown(players)}")
         if len(numbers) != len(at):
             raise ActionError(f"players.id has {len(numbers)} entries, and players.env_id {len(at)}")
         used = np.zeros(is_own.shape, np.bool_)
@@ -187,17 +185,25 @@ class OpponentActions(EnvPool):
         assert grid is not None
         return grid
 
-    def _with_opponents(self, grids: dict[str, Array], ids: Array) -> dict[str, Array]:
-        """Return the actions of all players in a game without turns."""
+    def _completed(self, ids: Array, grids: dict[str, Array]) -> dict[str, Array]:
+        """Return the actions of a send as the core gets them: in a game without turns, with those of the opponents.
+
+        They are asked once the actions of the user have been checked, since a policy may remember what it was asked.
+        """
+        if self.spec.is_turn_based:
+            return grids
         envs, players = np.nonzero(self._games.acts[ids] & ~self._games.is_controlled(ids))
         if not len(envs):
             return grids
-        asked = self._ask(ids[envs], players)
-        for name, array in asked.items():
-            grid = grids[name]
-            grids[name] = grid = grid.astype(np.promote_types(grid.dtype, array.dtype))
-            grid[envs, players] = array
-        return grids
+        allowed = {name: array[players] for name, array in self._allowed_actions.items()}
+        self._check_actions(packed(with_rows(grids, envs, players, allowed)), ids)
+        return with_rows(grids, envs, players, self._ask(ids[envs], players))
+
+    @cached_property
+    def _allowed_actions(self) -> dict[str, Array]:
+        """An action of each player that is within the bounds, by field, (P, ...)."""
+        fields = [f.name for f in self._asked_fields]
+        return {name: self._random_actions.fields[name].draw(Sampler(0), 1)[0] for name in fields}
 
     # ---- opponents ---------------------------------------------------------------------------------------------------
 
@@ -222,19 +228,24 @@ class OpponentActions(EnvPool):
         info = filled(layout.info_nest, rows)
         info["env_id"] = ids
         info["players"] = {"env_id": ids.copy(), "id": players.astype(np.int32)}
-        self._is_asking = True
+        thread = get_ident()
+        self._asking[thread] = True  # an item, since Ctrl-C could come after a call
         try:
             action = self._policy(filled(layout.obs_nest, rows), info)
         finally:
-            self._is_asking = False
+            del self._asking[thread]
         given = flat({"action": action})
         checked = {}
         for field in self._asked_fields:
-            array = as_array("opponents returned for", field.name, given.get(field.name))
+            if field.name not in given:
+                names = [f.name.removeprefix("action.") for f in self._asked_fields]
+                form = "an array of actions" if field.name == "action" else f"a dict with the keys {names}"
+                raise ActionError(f"opponents must return {form}, got {shown(action)}")
+            array = as_array("opponents returned for", field.name, given[field.name])
             shape = (len(ids), *(row_shape(field) if has_players(field) else field.shape))
             if array.shape != shape or array.dtype.kind not in "biuf":
                 raise ActionError(
-                    f"opponents returned for {field.name!r} {shown(given.get(field.name))} of shape {array.shape}, "
+                    f"opponents returned for {field.name!r} {shown(given[field.name])} of shape {array.shape}, "
                     f"expected numbers of shape {shape}: a row for each row of their observations"
                 )
             one_field = len(self.spec.action_fields) == 1
@@ -278,6 +289,15 @@ def flat(nest: Mapping[str, Any]) -> dict[str, Any]:
 def packed(arrays: Mapping[str, Array]) -> Any:
     """Return arrays by field in the form that the core takes."""
     return next(iter(arrays.values())) if len(arrays) == 1 else nested(dict(arrays))
+
+
+def with_rows(grids: Mapping[str, Array], envs: Array, players: Array, rows: Mapping[str, Array]) -> dict[str, Array]:
+    """Return copies of arrays (B, P, ...) by field in which some players have other rows."""
+    result = dict(grids)
+    for name, array in rows.items():
+        result[name] = grid = grids[name].astype(np.promote_types(grids[name].dtype, array.dtype))
+        grid[envs, players] = array
+    return result
 
 
 def filled(nest: Any, arrays: Mapping[str, Array]) -> Any:

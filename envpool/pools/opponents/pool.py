@@ -10,7 +10,9 @@ Invariants:
 - A batch is merged by a plan of assignments, which is made without changing anything and carried out by one call that
   no signal interrupts. So do the core and `Games.stage` change together; see `envpool.pools.uninterrupted`.
 - Opponents see copies, never arrays that the user has.
-- While an opponent is asked, no call may change what its answer belongs to: see `_is_asking`.
+- While an opponent is asked, no call may change what its answer belongs to: see `_check_not_asking`.
+- While one thread receives, another one may send. What a send notes in `Games` is complete before its result is merged:
+  see `_sending`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import operator
 import time
 from collections.abc import Sequence
 from functools import cached_property
+from threading import RLock, get_ident
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -89,6 +92,7 @@ class OpponentsPool(OpponentActions):
         self._own: Any = slice(first, last + 1) if is_range else list(spec.shown_players)
         self._games = Games(self.num_envs, spec, self._layout, super()._reset_envs(np.zeros(0, np.int32)))
         self._batches: list[Any] = []  # of the core, not merged yet: at most one
+        self._asking, self._sending = {}, RLock()  # a handler of signals may send while its thread does
         self._policy = spec.pool_options.get("opponents", "random")
         seed = spec.config.seed
         self._opponent_sampler = Sampler(None if seed is None else [seed, OPPONENT_SEED])
@@ -130,15 +134,16 @@ class OpponentsPool(OpponentActions):
 
     def step(self, action: Any, env_id: Any = None) -> Any:
         """Send actions of the controlled players and return the result of the steps; see `recv`."""
+        self._check_not_asking(receives=True)
         ids, grids, _ = self._prepared(action, env_id)
         self._check_fills(len(ids))
-        self._launch(ids, grids)
+        self._launch(ids, self._completed(ids, grids))
         return self._receive(False, self._request(may_be_empty=not len(ids)))[0]
 
     def send(self, action: Any, env_id: Any = None) -> None:
         """Send actions of the controlled players; in a game without turns, with those of the opponents."""
         ids, grids, _ = self._prepared(action, env_id)
-        self._launch(ids, grids)
+        self._launch(ids, self._completed(ids, grids))
 
     def recv(
         self,
@@ -154,13 +159,13 @@ class OpponentsPool(OpponentActions):
         In a turn-based task, environments are stepped until a controlled player is to move or the episode has ended;
         the rewards of these steps are summed. If an opponent raises an exception, the next call continues.
         """
-        self._check_not_asking()
+        self._check_not_asking(receives=True)
         return self._receive(reset, self._request(min_ready, timeout, env_ids))[0]
 
     def _send_reset(
         self, env_id: Any = None, seeds: Sequence[int | None] | None = None, options: ResetOptions | None = None
     ) -> int:
-        self._check_not_asking()
+        self._check_not_asking(receives=True)
         games = self._games
         ids = self._ids if env_id is None else self._idle_ids(env_id, "env_id")
         changes = [*self._sent(ids), (games.owed, ids, 0), (games.is_unpaid, ids, False)]
@@ -184,8 +189,9 @@ class OpponentsPool(OpponentActions):
         self._send_reset(env_id, seeds, options)
         return self._receive(True, self._request(env_ids=env_id, may_be_empty=env_id is not None))
 
-    def _check_not_asking(self) -> None:
-        if self._is_asking:
+    def _check_not_asking(self, receives: bool = False) -> None:
+        """Raise PoolStateError in a call of an opponent, or in one that receives while `_receive` asks opponents."""
+        if get_ident() in self._asking or (receives and self.spec.is_turn_based and self._asking):
             raise PoolStateError(
                 "the pool is asking its opponents for actions, and continues when they have returned them: opponents "
                 "cannot step, reset or receive from it; search in another pool"
@@ -304,8 +310,9 @@ class OpponentsPool(OpponentActions):
         ]
 
     def _launch(self, ids: Array, grids: dict[str, Array]) -> None:
-        """Send what `_prepared` has returned."""
-        call_and_assign(super().send, (packed(grids), ids), self._sent(ids), [])
+        """Send what `_completed` has returned."""
+        with self._sending:
+            call_and_assign(super().send, (packed(grids), ids), self._sent(ids), [])
 
     def _check_fills(self, count: int) -> None:
         """Raise PoolStateError if a step of a number of environments of an async pool cannot return a batch."""
@@ -368,10 +375,9 @@ class OpponentsPool(OpponentActions):
         while True:
             if self._batches:
                 of_result, texts = self._made_style.failures
-                changes = self._games.plan(
-                    self._batches[0], texts if of_result is self._batches[0] else {}, self._acting
-                )
-                assign(changes, self._batches)
+                texts = texts if of_result is self._batches[0] else {}
+                with self._sending:
+                    assign(self._games.plan(self._batches[0], texts, self._acting), self._batches)
             ready = self._ready(request)
             if len(ready) >= request.need:
                 break
