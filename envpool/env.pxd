@@ -18,6 +18,7 @@ cdef extern from "envpool/env.h" nogil:
         ENVPOOL_SLOW_SNAPSHOTS
         ENVPOOL_PLAYERS
         ENVPOOL_TURNS
+        ENVPOOL_DOUBLE_PARAMS
         ENVPOOL_MAX_PLAYERS
 
     ctypedef enum envpool_dtype:

@@ -93,7 +93,8 @@ class EnvDefinition(Protocol):
     ----------
     options : mapping of str to object
         Options of this environment and their defaults, in addition to the options that every task has. A value must be
-        of the type of its default; an option whose default is None accepts any value.
+        of the type of its default; an option whose default is None accepts any value. No name is that of an option that
+        every task has; ``envpool.register(..., num_envs=2)`` sets the default of such an option.
     params : mapping of str to Param
         Parameters, whose values may differ among environments, in the order of the table that `build` passes to
         `define`. They are options as well, which accept one value per environment. If a default is None,
@@ -191,7 +192,8 @@ class EnvDefinition(Protocol):
     def max_seed(config: Any) -> int:
         """Return the largest seed of an environment; the default is 2**64 - 1, the largest that the pool can pass.
 
-        Override this method if the generator takes fewer seeds, as NumPy's RandomState does: a pool refuses others.
+        Override this method if the generator takes fewer seeds, as NumPy's RandomState does: a pool refuses others. If
+        it does not take 42 and the seeds that follow it, register the task with another default, such as ``seed=0``.
 
         Parameters
         ----------

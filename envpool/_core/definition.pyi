@@ -6,6 +6,8 @@ from typing_extensions import disjoint_base
 
 DTYPES: tuple[np.dtype[Any], ...]
 RAW_PREFIX: str
+POOL_FIELDS: tuple[str, ...]
+POOL_ACTIONS: tuple[str, ...]
 CURRENT_PLAYER: str
 LEGAL_ACTION_MASK: str
 

@@ -1,7 +1,10 @@
 # optimize: -O1
 """Environment definitions as capsules: define() makes one with its field tables, describe() reads any of them."""
 
+import operator
+import re
 from collections import namedtuple
+from numbers import Real
 
 import numpy as np
 
@@ -9,15 +12,18 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.pycapsule cimport PyCapsule_GetDestructor, PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport INT32_MAX, UINT32_MAX, int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
 from envpool._core.calls cimport field_at, moves_in_turn, num_players
 from envpool.env cimport (
-    ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS, ENVPOOL_MAX_PLAYERS,
+    ENVPOOL_ABI_VERSION, ENVPOOL_CAPSULE_NAME, ENVPOOL_DOUBLE_PARAMS, ENVPOOL_MAX_DIMS, ENVPOOL_MAX_FIELDS,
+    ENVPOOL_MAX_PLAYERS,
     ENVPOOL_PLAYERS, ENVPOOL_SLOW_SNAPSHOTS, ENVPOOL_TRUNCATION_KEEPS_DISCOUNT, ENVPOOL_TURNS, envpool_env,
     envpool_field,
 )
+
+from envpool._support.text import shown
 
 cdef extern from "Python.h":
     int PyCapsule_SetContext(object capsule, void* context) except -1
@@ -35,9 +41,13 @@ cdef extern from *:
 # The most elements of one row of a field, so that no size in bytes overflows.
 cdef int64_t MAX_ELEMENTS = <int64_t>1 << 56
 
+# Zeros after a config: what reads the head of a config that has none finds NULL, see envpool_create_records().
+cdef size_t CONFIG_PADDING = 16
+
 # The bits of envpool_env.flags that this version knows.
 cdef uint32_t KNOWN_FLAGS = (
     ENVPOOL_TRUNCATION_KEEPS_DISCOUNT | ENVPOOL_SLOW_SNAPSHOTS | ENVPOOL_PLAYERS | ENVPOOL_TURNS
+    | ENVPOOL_DOUBLE_PARAMS
 )
 
 # Indexed by envpool_dtype.
@@ -73,6 +83,18 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
 
 # Begins the names of fields that are not handed out: the pool makes other arrays of them, see batch_transforms.pyx.
 RAW_PREFIX = "raw:"
+# Names of fields and of actions: parts that are not empty, between dots.
+FIELD_NAME = re.compile(rf"({RAW_PREFIX})?(obs|(obs|info):[^.:\0]+(\.[^.:\0]+)*)")
+ACTION_NAME = re.compile(r"action|(action|players)(\.[^.:\0]+)+")
+# The arrays that a pool has besides those of an env, in any API style and under any options.
+POOL_FIELDS = tuple(
+    f"info:{name}" for name in (
+        "env_id", "players.env_id", "players.id", "player_mask", "player_terminated", "player_truncated",
+        "elapsed_step", "error", "_error", "episode", "_episode", "game", "_game", "finished", "final", "final_obs",
+        "_final_obs", "final_info", "_final_info",
+    )
+)
+POOL_ACTIONS = ("env_id", "players.env_id", "players.id")
 # The fields of envs whose players move in turn: who moves next, and which moves are legal.
 CURRENT_PLAYER = "info:current_player"
 LEGAL_ACTION_MASK = "info:legal_action_mask"
@@ -265,15 +287,17 @@ def describe(capsule):
     name = env.name.decode()
     fields = read_table(capsule, env, env.fields, env.num_fields, "fields")
     actions = read_table(capsule, env, env.actions, env.num_actions, "actions")
-    for f in fields:
-        if not (f.name == "obs" or f.name.startswith(("obs:", "info:", RAW_PREFIX))):
-            raise ValueError(f"env {name}: field {f.name!r} must be named 'obs', 'obs:...' or 'info:...'")
     params = read_table(capsule, env, env.params, env.num_params, "params")
-    if any(len({f.name for f in table}) != len(table) for table in (fields, actions, params)):
-        raise ValueError(f"env {name}: two fields have the same name: rename one of them")
+    check_names(name, fields, actions, params)
     for f in params:
         if -1 in f.shape:
             raise ValueError(f"env {name}: the shape of parameter {f.name!r} must not have a player dimension")
+        if env.flags & ENVPOOL_DOUBLE_PARAMS and (f.dtype != np.float64 or f.shape):
+            raise ValueError(
+                f"env {name}: parameter {f.name!r} must be a float64 with the shape (), since envpool_with_params() "
+                f"reads doubles, got {f.dtype} and {f.shape}: write its default as a float, such as Param(10.0), or "
+                "set get_params and set_params of your own instead"
+            )
     frame_size = (env.frame_height, env.frame_width) if env.render_many != NULL else None
     step_time, tracking_camera = (None, -1) if memory is None else (memory.step_time, memory.tracking_camera)
     if moves_in_turn(env):
@@ -281,6 +305,38 @@ def describe(capsule):
     return Description(
         name, fields, actions, frame_size, params, step_time, tracking_camera, num_players(env), moves_in_turn(env)
     )
+
+
+cdef int check_names(str env, fields, actions, params) except -1:
+    """Raises ValueError unless each name in the tables of an env is allowed, and that of one array only."""
+    tables = (
+        ("field", fields, POOL_FIELDS, FIELD_NAME, "'obs', 'obs:...' or 'info:...'"),
+        ("action", actions, POOL_ACTIONS, ACTION_NAME, "'action', 'action.a' or 'players.a'"),
+        ("parameter", params, (), None, ""),
+    )
+    for what, table, of_pool, allowed, forms in tables:
+        whole, begun = {}, {}           # names by their parts, and a name that begins with these parts
+        for name in (*of_pool, *(f.name for f in table)):
+            parts = tuple(re.split("[.:]", name)) if allowed is not None else (name,)
+            heads = [parts[:k] for k in range(1, len(parts) + 1)]
+            other = begun.get(parts) or next((whole[head] for head in heads if head in whole), None)
+            if name not in of_pool and allowed is not None and allowed.fullmatch(name) is None:
+                raise ValueError(
+                    f"env {env}: {what} {name!r} must be named {forms}, with a name before and after each dot"
+                )
+            if other in of_pool:
+                raise ValueError(f"env {env}: {what} {name!r} must have another name, since the pool has {other!r}")
+            if other is not None:
+                raise ValueError(
+                    f"env {env}: the names of {what}s must differ, and none may contain another, got {other!r} and "
+                    f"{name!r}: rename one of them"
+                )
+            whole[parts] = name
+            for head in heads:
+                begun.setdefault(head, name)
+    if not any(f.name.removeprefix(RAW_PREFIX).startswith("obs") for f in fields):
+        raise ValueError(f"env {env}: one field or more must be named 'obs' or 'obs:...': add an observation")
+    return 0
 
 
 cdef int check_turns(str env, dict fields, tuple actions) except -1:
@@ -314,17 +370,79 @@ cdef int check_turns(str env, dict fields, tuple actions) except -1:
 
 # ---- making a capsule ------------------------------------------------------------------------------------------------
 
+cdef object checked_table(str which, table):
+    """Returns the entries of a table with their dtypes and shapes in normal form, or raises TypeError or ValueError."""
+    if not isinstance(table, (list, tuple)) or not all(isinstance(f, Field) for f in table):
+        raise TypeError(f"{which} must be a list of Field, got {shown(table)}")
+    return [checked_field(f) for f in table]
+
+
+cdef object checked_field(f):
+    if not isinstance(f.name, str) or not f.name.isprintable():
+        raise TypeError(f"the name of a field must be a printable str, got {shown(f.name)}")
+    where = f"field {f.name!r}"
+    try:
+        dtype = None if f.dtype is None else np.dtype(f.dtype)
+    except TypeError:
+        dtype = None
+    if dtype is None or dtype not in DTYPES:
+        raise ValueError(
+            f"{where}: dtype must be one of {', '.join(map(str, DTYPES))}, got "
+            f"{shown(f.dtype) if dtype is None else dtype}"
+        )
+    try:
+        shape = tuple(map(operator.index, f.shape))
+    except TypeError:
+        raise TypeError(f"{where}: shape must be a tuple of integers, got {shown(f.shape)}") from None
+    if len(shape) > ENVPOOL_MAX_DIMS:
+        raise ValueError(f"{where}: shape must have at most {ENVPOOL_MAX_DIMS} dimensions, got {shape}")
+    if any(abs(size) > MAX_ELEMENTS for size in shape):
+        raise ValueError(f"{where}: sizes in the shape must be at most {MAX_ELEMENTS}, got {shown(shape)}")
+    low, high = checked_bound(where, "low", f.low, dtype), checked_bound(where, "high", f.high, dtype)
+    if low is not None and high is not None and (low.size == high.size or 1 in (low.size, high.size)):
+        if (low > high).any():
+            raise ValueError(f"{where}: low must be at most high, got {shown(f.low)} and {shown(f.high)}")
+    return f._replace(dtype=dtype, shape=shape)
+
+
+cdef object checked_bound(str where, str which, value, dtype):
+    """Returns a bound as an array of numbers with one dimension, None for None."""
+    if value is None:
+        return None
+    try:
+        given = np.ravel(value)
+        numbers = given.astype(np.float64) if given.size and given.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        numbers = None
+    if numbers is None or np.isnan(numbers).any():
+        raise ValueError(f"{where}: {which} must be None, or numbers other than NaN, got {shown(value)}")
+    if dtype.kind == "f":
+        return given
+    least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+    # A table of the ABI has doubles, to which the limits of 64 bits are rounded.
+    limit = float if given.dtype.kind == "f" else int
+    if not limit(least) <= given.min() <= given.max() <= limit(most) or (numbers != np.floor(numbers)).any():
+        raise ValueError(f"{where}: {which} must be None, or integers from {least} to {most}, got {shown(value)}")
+    return given
+
+
+cdef object checked_size(str name, value, int64_t low, int64_t high):
+    """Returns an integer, or raises TypeError or ValueError."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be between {low} and {high}, got {shown(value)}")
+    return number
+
+
 cdef void fill_field(envpool_field* out, f, list keep):
     """Fill one entry of a table; append the objects that hold its name and bounds to `keep`."""
-    dtype = np.dtype(f.dtype)
-    if dtype not in DTYPES:
-        raise ValueError(f"field {f.name!r}: dtype must be one of {', '.join(map(str, DTYPES))}; got {dtype}")
-    if len(f.shape) > ENVPOOL_MAX_DIMS:
-        raise ValueError(f"field {f.name!r}: shape must have at most {ENVPOOL_MAX_DIMS} dimensions, got {f.shape}")
     name = f.name.encode()
     keep.append(name)
     out.name = PyBytes_AS_STRING(name)
-    out.dtype = DTYPES.index(dtype)
+    out.dtype = DTYPES.index(f.dtype)
     out.ndim = len(f.shape)
     for d in range(out.ndim):
         out.shape[d] = f.shape[d]
@@ -358,7 +476,7 @@ cdef void free_capsule(object capsule) noexcept:
         Py_DECREF(<object>keep)
 
 
-def define(template, fields, actions, config=b"", *, params=(), name=None, keep=None, uint32_t flags=0,
+def define(template, fields, actions, config=b"", *, params=(), name=None, keep=None, flags=0,
            frame_size=None, step_time=None, tracking_camera=None, max_num_players=None, turns=False):
     """Return an environment definition with the functions of a template and field tables and a config of its own.
 
@@ -398,10 +516,28 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
     ------
     TypeError, ImportError
         As `describe`, for the template.
+        Or another argument has a wrong type.
     ValueError
-        The ABI does not allow the dtype or the shape of a field.
+        A name, a dtype, a shape or a bound of a field, or the value of another argument, is not allowed.
     """
     cdef const envpool_env* source = env_header(template, EP_REQUIRED_SIZE)
+    fields, actions = checked_table("fields", fields), checked_table("actions", actions)
+    params = checked_table("params", params)
+    if not isinstance(config, bytes):
+        raise TypeError(f"config must be bytes, got {shown(config)}: envpool_config_bytes() makes them of a struct")
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"name must be a str or None, got {shown(name)}")
+    if not isinstance(step_time, (Real, type(None))):
+        raise TypeError(f"step_time must be a number of seconds or None, got {shown(step_time)}")
+    if tracking_camera is not None:
+        tracking_camera = checked_size("tracking_camera", tracking_camera, -1, INT32_MAX)
+    if max_num_players is not None:
+        max_num_players = checked_size("max_num_players", max_num_players, 1, ENVPOOL_MAX_PLAYERS)
+    if frame_size is not None:
+        if not isinstance(frame_size, (list, tuple)) or len(frame_size) != 2:
+            raise TypeError(f"frame_size must be (height, width) or None, got {shown(frame_size)}")
+        frame_size = [checked_size(f"frame_size[{k}]", size, 1, INT32_MAX) for k, size in enumerate(frame_size)]
+    cdef uint32_t bits = checked_size("flags", flags, 0, UINT32_MAX)
     cdef size_t num_entries = len(fields) + len(actions) + len(params)
     cdef size_t table_size = sizeof(envpool_env) + num_entries * sizeof(envpool_field)
     cdef DefinitionMemory memory = DefinitionMemory(table_size, len(config))
@@ -416,7 +552,7 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
         fill_field(&entries[i], f, owned)
     for which, table in (("fields", fields), ("actions", actions), ("params", params)):
         for i, f in enumerate(table):
-            exact = exact_bound(f.low, np.dtype(f.dtype)), exact_bound(f.high, np.dtype(f.dtype))
+            exact = exact_bound(f.low, f.dtype), exact_bound(f.high, f.dtype)
             if exact[0] is not None or exact[1] is not None:
                 memory.exact[which, i] = exact
     if name is not None:
@@ -431,8 +567,8 @@ def define(template, fields, actions, config=b"", *, params=(), name=None, keep=
     env.params = env.actions + len(actions)
     env.num_params = <int32_t>len(params)
     env.config = memory.config
-    env.flags |= flags
-    env.required_flags |= flags
+    env.flags |= bits
+    env.required_flags |= bits
     if max_num_players is not None:
         env.max_num_players = max_num_players
         env.flags |= ENVPOOL_PLAYERS
@@ -498,7 +634,7 @@ cdef class DefinitionMemory:
         self.exact = {}
         self.tracking_camera = -1
         self.tables = PyMem_Calloc(1, tables)
-        self.config = PyMem_Calloc(1, config + 1)
+        self.config = PyMem_Calloc(1, config + CONFIG_PADDING)
         if self.tables == NULL or self.config == NULL:
             raise MemoryError
 

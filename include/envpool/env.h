@@ -72,8 +72,7 @@ extern "C" {
 #define ENVPOOL_MAX_BATCH 512 /* most envs per call, so that scratch arrays fit on the stack */
 #define ENVPOOL_MAX_PLAYERS 4096 /* most players of one env */
 
-/* The status of create() and the error code of an env if there is not enough memory. */
-#define ENVPOOL_NO_MEMORY (-1)
+#define ENVPOOL_NO_MEMORY (-1) /* status of create() and error code of an env: there is not enough memory */
 
 /* The error code of an env whose snapshot has a size or values that get_state() cannot have written. */
 #define ENVPOOL_BAD_SNAPSHOT (-2)
@@ -87,6 +86,7 @@ extern "C" {
 #define ENVPOOL_SLOW_SNAPSHOTS 2u /* set_state and copy_state may take long: the pool releases the GIL meanwhile */
 #define ENVPOOL_PLAYERS 4u        /* the env has players; set it in required_flags, too, and max_num_players      */
 #define ENVPOOL_TURNS 8u          /* with ENVPOOL_PLAYERS: they move in turn; set it in required_flags, too       */
+#define ENVPOOL_DOUBLE_PARAMS 16u /* all parameters are float64 of shape (); envpool_with_params() sets it        */
 
 /* Whether the pool that made *s, an envpool_batch for instance, knows a member of the type: for appended members. */
 #define ENVPOOL_HAS(type, s, member) ((s)->struct_size >= offsetof(type, member) + sizeof((s)->member))

@@ -144,7 +144,12 @@ static inline int envpool_record_is_valid(const envpool_state *s, int32_t id, in
 
 static inline int envpool_create_records(const envpool_setup *setup, void **state) {
   const envpool_records_head *head = (const envpool_records_head *)setup->config;
-  const envpool_records *table = head->table;
+  const envpool_records *table = head != NULL ? head->table : NULL;
+  if (table == NULL) {
+    snprintf(setup->text, (size_t)setup->text_size,
+             "its config must be the result of envpool_records_config(), but begins with no table of functions");
+    return 1;
+  }
   const size_t size = table->size_for != NULL ? table->size_for(head + 1) : table->size;
   envpool_state *s = (envpool_state *)envpool_new_state(setup, sizeof(envpool_state), size);
   if (s != NULL) {

@@ -78,6 +78,7 @@ static inline int envpool_set_doubles_and_options(void *state, const envpool_par
 static inline void envpool_with_params_and_options(envpool_env *env) {
   env->get_params = envpool_get_doubles_and_options;
   env->set_params = envpool_set_doubles_and_options;
+  env->flags |= ENVPOOL_DOUBLE_PARAMS;
 }
 
 #ifdef __cplusplus

@@ -283,6 +283,7 @@ static inline int envpool_set_doubles(void *state, const envpool_params *call) {
 static inline void envpool_with_params(envpool_env *env) {
   env->get_params = envpool_get_doubles;
   env->set_params = envpool_set_doubles;
+  env->flags |= ENVPOOL_DOUBLE_PARAMS;
 }
 
 /* envpool_env.error_text for an environment that can only fail while it draws, with ENVPOOL_NO_MEMORY. */

@@ -103,7 +103,13 @@ def set_env(**changes):
         ),
         (set_field(name=None), ValueError, r"every field must have a name, but the name of one field is NULL"),
         (set_field(name=b"draws"), ValueError, r"field 'draws' must be named 'obs', 'obs:...' or 'info:...'"),
-        (set_field(name=b"obs"), ValueError, r"two fields have the same name"),
+        (set_field(name=b"info:a..b"), ValueError, r"must be named .*, with a name before and after each dot"),
+        (set_field(name=b"obs"), ValueError, r"must differ, .* got 'obs' and 'obs': rename one"),
+        (
+            set_field(name=b"info:players"),
+            ValueError,
+            r"must have another name, since the pool has 'info:players.env_id'",
+        ),
     ],
 )
 def test_definitions_that_are_refused(change, error, text):
@@ -237,17 +243,100 @@ def test_the_capsule_lives_as_long_as_the_pool():
     c.close()
 
 
+OBS, ACTION = Field("obs", np.int32), Field("action", np.int32)
+
+
+def defined(fields=(OBS,), actions=(ACTION,), config=bytes(64), **options):
+    """Return a definition with the functions of the synthetic environment."""
+    return define(plugin.load().native.static_definition(), fields, actions, config, **options)
+
+
 @pytest.mark.parametrize(
-    ("fields", "text"),
+    ("field", "error", "text"),
     [
-        ([Field("obs", np.float16)], r"field 'obs': dtype must be one of bool, int8, .* got float16"),
-        ([Field("obs", np.int32, (1,) * 7)], r"field 'obs': shape must have at most 6 dimensions"),
+        (OBS._replace(dtype=np.float16), ValueError, r"field 'obs': dtype must be one of bool, int8, .* got float16"),
+        (OBS._replace(dtype=None), ValueError, r"dtype must be one of .* got None"),
+        (OBS._replace(dtype="nope"), ValueError, r"dtype must be one of .* got 'nope'"),
+        (OBS._replace(shape=(1,) * 7), ValueError, r"field 'obs': shape must have at most 6 dimensions"),
+        (OBS._replace(shape=(2.9,)), TypeError, r"shape must be a tuple of integers, got \(2.9,\)"),
+        (OBS._replace(shape=5), TypeError, r"shape must be a tuple of integers, got 5"),
+        (OBS._replace(shape=(2**70,)), ValueError, r"sizes in the shape must be at most"),
+        (OBS._replace(low=0.5, high=2.5), ValueError, r"low must be None, or integers from .* got 0.5"),
+        (OBS._replace(low=-1, high=2**40), ValueError, r"high must be None, or integers from -2147483648"),
+        (OBS._replace(dtype=np.uint8, high=300), ValueError, r"integers from 0 to 255, got 300"),
+        (OBS._replace(low=10**30), ValueError, r"integers from .* got 10"),
+        (OBS._replace(low="a"), ValueError, r"numbers other than NaN, got 'a'"),
+        (OBS._replace(dtype=np.float32, high=np.nan), ValueError, r"numbers other than NaN, got nan"),
+        (OBS._replace(low=1, high=0), ValueError, r"low must be at most high, got 1 and 0"),
+        (OBS._replace(name=5), TypeError, r"the name of a field must be a printable str, got 5"),
+        (OBS._replace(name="info:a\0b"), TypeError, r"a printable str"),
+        (("obs", np.int32, (), None, None), TypeError, r"fields must be a list of Field, got"),
     ],
 )
-def test_fields_that_define_refuses(fields, text):
-    plugin.load()
+def test_fields_that_define_refuses(field, error, text):
+    with pytest.raises(error, match=text):
+        defined([field])
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "error", "text"),
+    [
+        ("config", [1], TypeError, r"config must be bytes, got \[1\]"),
+        ("config", bytearray(64), TypeError, r"config must be bytes"),
+        ("fields", None, TypeError, r"fields must be a list of Field, got None"),
+        ("params", ["gravity"], TypeError, r"params must be a list of Field"),
+        ("name", 5, TypeError, r"name must be a str or None, got 5"),
+        ("flags", -1, ValueError, r"flags must be between 0 and 4294967295, got -1"),
+        ("frame_size", 5, TypeError, r"frame_size must be \(height, width\) or None, got 5"),
+        ("frame_size", (1, 2, 3), TypeError, r"frame_size must be"),
+        ("max_num_players", 1.5, TypeError, r"max_num_players must be an integer, got 1.5"),
+        ("tracking_camera", "a", TypeError, r"tracking_camera must be an integer"),
+        ("step_time", "a", TypeError, r"step_time must be a number of seconds or None"),
+    ],
+)
+def test_arguments_that_define_refuses(argument, value, error, text):
+    with pytest.raises(error, match=text):
+        defined(**{argument: value})
+
+
+@pytest.mark.parametrize(
+    ("fields", "actions", "text"),
+    [
+        (["obs", "obs:a"], ["action"], r"names of fields must differ, and none may contain another, got 'obs'"),
+        (["obs", "info:a.b", "info:a"], ["action"], r"got 'info:a.b' and 'info:a'"),
+        (["obs", "info:env_id"], ["action"], r"must have another name, since the pool has 'info:env_id'"),
+        (["obs", "info:players.id.x"], ["action"], r"since the pool has 'info:players.id'"),
+        (["obs:"], ["action"], r"field 'obs:' must be named"),
+        (["info:a"], ["action"], r"one field or more must be named 'obs'"),
+        (["obs"], ["act"], r"action 'act' must be named 'action'"),
+        (["obs"], ["action", "action.a"], r"names of actions must differ"),
+        (["obs"], ["players.id"], r"since the pool has 'players.id'"),
+    ],
+)
+def test_names_that_are_refused(fields, actions, text):
+    made = defined([OBS._replace(name=name) for name in fields], [ACTION._replace(name=name) for name in actions])
     with pytest.raises(ValueError, match=text):
-        define(plugin.load().native.definition(False), fields, [Field("action", np.int32)])
+        describe(made)
+
+
+def test_names_that_are_allowed():
+    names = ["obs:a.b c", "obs:a.c", "info:a", "info:players.health"]
+    made = defined([OBS._replace(name=name) for name in names], [ACTION._replace(name="players.action")])
+    assert [f.name for f in describe(made).fields] == names
+
+
+def test_parameters_of_functions_that_read_doubles():
+    params = [Field("gravity", np.int64, (), 0, 100)]
+    capsule = envpool.make_spec("NChain-v0").capsule
+    with pytest.raises(ValueError, match=r"'gravity' must be a float64 .* such as Param\(10.0\)"):
+        describe(define(capsule, [OBS], [ACTION], params=params))
+
+
+def test_a_config_without_its_table():
+    """Of an environment of records.h, whose functions are named in front of its config."""
+    template = envpool.make_spec("Blackjack-v1").capsule
+    with pytest.raises(EnvCreateError, match=r"must be the result of envpool_records_config\(\)"):
+        pool_of(define(template, [OBS], [ACTION]))
 
 
 def test_config_errors_of_the_plugin_reach_the_user():

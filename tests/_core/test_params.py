@@ -364,7 +364,7 @@ def test_a_table_that_is_not_allowed():
     def count(definition):
         definition.env.num_params = 65
 
-    for prepare, text in ((repeat, "same name"), (players, "player dimension"), (count, "between 0 and 64")):
+    for prepare, text in ((repeat, "must differ"), (players, "player dimension"), (count, "between 0 and 64")):
         with pytest.raises(ValueError, match=text):
             pool_with_params({"a": Param(1.0), "b": Param(2.0)}, prepare=prepare)
 
