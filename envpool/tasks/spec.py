@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from envpool._core.definition import RAW_PREFIX, describe, upgrade_capsule
+from envpool._core.definition import RAW_PREFIX, describe
 from envpool._core.draws import ParamDraws
 from envpool._support.packages import load_compiled
 from envpool._support.text import shown, similar_names
 from envpool.config import spaces
-from envpool.config.checks import INT32_MAX, check_seed_options, convert
+from envpool.config.checks import INT32_MAX, check_seed_options, convert, whole_number
 from envpool.config.options import (
     POOL_DEFAULTS,
     POOL_OPTIONS,
@@ -32,6 +32,7 @@ from envpool.config.render_options import RENDER_MODES
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, loaded_spaces
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, Field, PlayerGroup, TextField
+from envpool.tasks.definition_checks import built, check_class, check_text_fields
 from envpool.tasks.entries import TaskEntry
 from envpool.tasks.players import (
     check_controlled,
@@ -168,7 +169,7 @@ class EnvSpec:
         # In place of a value that a transform applies, the environment gets its own default.
         replaced = {name: self.definition.options[name] for name in names if name in self.definition.options}
         self.common_config = self.common_config._replace(**replaced)
-        own = upgrade_capsule(self.definition.build(self.common_config))
+        own = built(self.env, self.definition.build(self.common_config))
         about = describe(own)
         self.config, self.common_config = with_players(self.config, about), with_players(self.common_config, about)
         self.num_players: int = about.num_players
@@ -237,7 +238,7 @@ class EnvSpec:
         """The frame rate that the upstream environment names, in frames per second: ``metadata["render_fps"]``."""
         own = self.definition.render_fps(self.common_config)
         if own is not None:
-            return int(own)
+            return int(convert(f"render_fps() of {self.env.__name__}", own, 0.0))
         return DEFAULT_FPS if self._step_fps is None else self._step_fps
 
     @property
@@ -322,7 +323,7 @@ class EnvSpec:
     @cached_property
     def text_fields(self) -> dict[str, TextField]:
         """The arrays that pools of gymnasium's style return as texts, by name."""
-        return dict(self.definition.text_fields(self.common_config))
+        return check_text_fields(self.env, self.definition.text_fields(self.common_config), self.shown_fields)
 
     @cached_property
     def action_array_spec(self) -> dict[str, ArraySpec]:
@@ -472,7 +473,7 @@ class EnvSpec:
                     made = leaf_of(leaf(f.name), group_spec(f, count, group), True)
                 else:
                     made = leaf_of(leaf(f.name), ArraySpec(f.dtype, f.shape, f.low, f.high), False)
-                # An action may have any name, for instance EnvPool's "players.action".
+                # An action may have a name outside of its prefix, EnvPool's "players.action".
                 flat[f.name[len(prefix) + 1 :] if f.name.startswith(prefix) else f.name] = made
             return flat[""] if list(flat) == [""] else spaces.nested(flat)
 
@@ -573,6 +574,7 @@ def spec_class(env: type) -> type[EnvSpec]:
     """
     if env not in _classes:
         definition: Any = env if EnvDefinition in env.__mro__ else type(env.__name__, (env, EnvDefinition), {})
+        check_class(definition)
         params = {name: param.default for name, param in definition.params.items()}
         options = with_transforms(POOL_DEFAULTS | dict(definition.options) | params)
         config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
@@ -644,7 +646,7 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
             c[name] = convert(name, value, defaults[name])
     check_together(c)
     is_unseeded = c["seed"] is None and np.size(c["env_seed"]) == 0 and not definition.needs_seeds
-    limit = definition.max_seed(type(config)(**c))
+    limit = whole_number(f"max_seed() of {definition.__name__}", definition.max_seed(type(config)(**c)))
     c["seed"], c["env_seed"] = check_seed_options(c["seed"], c["env_seed"], c["num_envs"], limit)
     if is_unseeded:
         c["seed"] = None
