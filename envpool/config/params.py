@@ -249,6 +249,8 @@ def check_values(
     params: Mapping[str, Param], values: Mapping[str, Any], count: int, task: str
 ) -> Iterator[tuple[int, npt.NDArray[Any]]]:
     """Yield the index of each parameter in the table, and its checked values; see `check_value`."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"params must be a dict from names of parameters to values, got {shown(values)}")
     names = list(params)
     for name, value in values.items():
         if name not in params:

@@ -93,6 +93,15 @@ def test_defaults_change_nothing(task_id):
                 assert np.array_equal(values, [params[name].default] * 3)
 
 
+@pytest.mark.parametrize("params", [5, None, [("gravity", 1)]])
+def test_set_params_needs_a_dict(params):
+    with (
+        envpool.make_gymnasium("CartPole-v1") as pool,
+        pytest.raises(TypeError, match="params must be a dict from names of parameters to values, got"),
+    ):
+        pool.set_params(params)
+
+
 def test_set_params_keeps_the_episode():
     with make(seed=1) as pool, make(seed=1) as plain:
         pool.reset()
