@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from envpool._core.poisoned import poisoned
+from envpool.config.checks import integer
 from envpool.errors import UnwrittenRowsError
 from envpool.pools.classes import open_pool
 from envpool.registration import make_spec
@@ -33,16 +34,22 @@ def check_rows(task_id: str, *, steps: int = 300, num_envs: int = 3, **options: 
     num_envs : int
         Number of environments.
     **options
-        Options of the task.
+        Options of the task. A batch always has the rows of all environments, and no statistics of episodes.
 
     Raises
     ------
+    ConfigError, TypeError
+        `steps` is not an integer of at least 1, or an option is not allowed.
     UnwrittenRowsError
         A value depends on what the memory contained before; the text names the array, the step and the environment.
     """
-    pools = []
-    if make_spec(task_id, **options).num_players:
+    steps, pools = integer(1)("steps", steps), []
+    options |= {"batch_size": 0, "episode_statistics": False, "finished_episodes": False}
+    first = make_spec(task_id, num_envs=num_envs, **options)
+    if first.num_players:
         options = {"players": "grid"} | options
+    seeds = first.seeds()  # drawn once: random seeds would differ between the pools
+    options |= {"seed": list(range(num_envs)) if seeds is None else seeds.tolist(), "env_seed": []}
     try:
         for byte in POISONS:
             spec = make_spec(task_id, num_envs=num_envs, **options)
@@ -74,11 +81,16 @@ def flattened(value: Any, names: tuple[str, ...] = (), prefix: str = "") -> Iter
         yield from flattened(inner, (), f"{prefix}:{key}" if prefix else str(key))
 
 
+def bits(element: Any) -> bytes:
+    """Return the bytes of a row, which may be the text of an environment that has failed."""
+    return np.asarray(element).tobytes()
+
+
 def compare(task: str, results: list[dict[str, Any]], step: int) -> None:
     """Raise UnwrittenRowsError if the results of two pools differ in any bit."""
     for name, first in results[0].items():
         second = results[1][name]
-        env = next((k for k in range(len(first)) if first[k].tobytes() != second[k].tobytes()), None)
+        env = next((k for k in range(len(first)) if bits(first[k]) != bits(second[k])), None)
         if env is not None:
             raise UnwrittenRowsError(
                 f"{task}: {f'step {step}' if step else 'the reset'} of env {env} leaves "

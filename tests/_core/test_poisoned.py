@@ -8,9 +8,10 @@ import pytest
 
 import envpool
 from envpool._core.poisoned import poisoned
-from envpool.errors import UnwrittenRowsError
+from envpool.errors import ConfigError, UnwrittenRowsError
 from envpool.pools.classes import open_pool
 from envpool.verify.rows import POISONS, check_rows, compare_pools
+from envpool.verify.rows import compare as compare_results
 from tests.support.definitions import Definition, pool_of
 
 Step = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -128,6 +129,34 @@ def test_poison_is_nan_or_0xaa():
 @pytest.mark.parametrize("task", ["CartPole-v1", "FrozenLake-v1", "Ant-v5", "Pong-v5", "MPE/simple_tag-v3"])
 def test_tasks_write_everything(task):
     check_rows(task, steps=30)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"seed": None},
+        {"seed": [1, 2, 3]},
+        {"episode_statistics": True},
+        {"batch_size": 2},
+        {"on_error": "restart"},
+        {"length": [0.5, 0.4, 0.3]},
+    ],
+)
+def test_rows_are_compared_under_any_options(options):
+    check_rows("CartPole-v1", steps=30, **options)
+
+
+def test_texts_of_failed_environments_are_compared():
+    errors = [{"info:error": np.array([None, text], object)} for text in ("a", "a", "b")]
+    compare_results("Task-v0", errors[:2], 1)
+    with pytest.raises(UnwrittenRowsError, match=r"step 1 of env 1 leaves info:error"):
+        compare_results("Task-v0", errors[1:], 1)
+
+
+@pytest.mark.parametrize(("steps", "error"), [(0, ConfigError), (-1, ConfigError), ("a", TypeError)])
+def test_rows_need_a_step(steps, error):
+    with pytest.raises(error, match="steps must be"):
+        check_rows("CartPole-v1", steps=steps)
 
 
 def test_everything_else_is_passed_on():
