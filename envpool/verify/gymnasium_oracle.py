@@ -38,7 +38,7 @@ class GymnasiumOracle(Oracle):
         Row of the pool's action -> upstream's action. Integer scalars arrive as numpy.int64.
     info : mapping
         The pool's info key ("a.b" for nested ones) -> upstream's info key, or a callable of (env, upstream's info).
-        Records for which upstream's info lacks the key are not compared.
+        Records for which upstream's info lacks the key are not compared; it must not lack in all of them.
     note : str
         How the environment differs from the one of this id, for example its rules are those of an earlier version.
     """
@@ -56,6 +56,11 @@ class GymnasiumOracle(Oracle):
         """Name of the upstream environment."""
         name = self.id if isinstance(self.id, str) else self.id.id
         return f"gymnasium's {name}" + (f" {self.note}" if self.note else "")
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The entries of `info`."""
+        return tuple(f"info:{key}" for key in self.info)
 
     def make(self) -> gymnasium.Env[Any, Any]:
         """Return a new environment, without gymnasium's checks of arguments and results or its warnings."""

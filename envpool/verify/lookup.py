@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium
 
 from envpool._support.packages import install, load_compiled
+from envpool._support.text import shown
 from envpool.tasks.registry import registry
 from envpool.verify.oracle import Oracle
 
@@ -93,6 +94,8 @@ def oracle_of(task_id: str) -> Oracle | None:
         A package of the upstream environment is missing.
     FailedUpstreamError
         A package of the upstream environment raised another exception.
+    TypeError
+        The function returns something else.
     ImportError
         This build of envpool lacks the environment, or a package is missing that the environment needs.
     """
@@ -101,6 +104,8 @@ def oracle_of(task_id: str) -> Oracle | None:
     with needs_upstream():
         function = getattr(module, "upstream_of", None) or upstream_function(entry.import_path)
         oracle: Oracle | None = function(task_id) if function else None
+    if not isinstance(oracle, (Oracle, type(None))):
+        raise TypeError(f"upstream_of({task_id!r}) must return an Oracle or None, got {shown(oracle)}")
     return oracle
 
 

@@ -52,6 +52,11 @@ class Oracle:
         """Name of the upstream environment."""
         raise NotImplementedError
 
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """Names of arrays that upstream must return in one record or more; the default is none."""
+        return ()
+
     def start(self, seed: int) -> Player:
         """Return an environment with a seed."""
         raise NotImplementedError

@@ -141,6 +141,10 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
                 outcome.difference = Difference(t + 1, env, "", reason=f"the environment failed: {reason}")
                 break
             compare_step(outcome, t + 1, players, rows, result)
+    never = [name for name in oracle.mapped if name not in outcome.fields]
+    if never and not outcome.difference:
+        reason = "upstream's info never had what the oracle maps to it: correct the oracle, or play more steps"
+        outcome.difference = Difference(outcome.steps, 0, never[0], reason=reason)
     return outcome
 
 

@@ -188,6 +188,19 @@ def test_the_first_difference_is_named(change, expected, monkeypatch, capsys):
     assert out.endswith(f"\ndifferent (1 of 1 task): {TASK}\n")
 
 
+def test_entries_of_info_that_were_never_compared(monkeypatch, capsys):
+    oracle = GymnasiumOracle("CartPole-v1", info={"distance": "distnace"})
+    monkeypatch.setattr(f"{__name__}.upstream_of", lambda task_id: oracle)
+    assert main(["verify", TASK, "--steps", "20"]) == 1
+    assert "reason upstream's info never had what the oracle maps to it" in one_line(capsys.readouterr().out)
+
+
+def test_an_oracle_of_another_type(monkeypatch):
+    monkeypatch.setattr(f"{__name__}.upstream_of", lambda task_id: "CartPole-v1")
+    with pytest.raises(TypeError, match=r"upstream_of\('Altered-v0'\) must return an Oracle or None, got 'Cart"):
+        oracle_of(TASK)
+
+
 def test_a_difference_in_the_first_observation(monkeypatch, capsys):
     monkeypatch.setattr(Altered, "change", at(0, 2, with_one_bit))
     assert main(["verify", TASK, "--steps", "5", "--num-envs", "3"]) == 1

@@ -84,14 +84,14 @@ INFO: dict[str, Mapping[str, Any]] = {
     "kitchen": {key: tasks(key) for key in ("tasks_to_complete", "step_task_completions", "episode_task_completions")},
     **{f"adroit_{name}": {"success": success} for name in ("door", "hammer", "pen", "relocate")},
 }
+#: What upstream's info lacks, by module and version.
+UPSTREAM_LACKS = {("ant_maze", "v3"): ("success", "reward_contact"), ("ant_maze", "v4"): ("reward_contact",)}
 
 
 def info_of(task: Task) -> Mapping[str, Any]:
     """Return the info arrays of a task that are compared."""
-    info = INFO[task.module]
-    if task.module == "ant_maze" and task.id.endswith("v3"):  # upstream's info has no success
-        return {key: source for key, source in info.items() if key != "success"}
-    return info
+    lacking = UPSTREAM_LACKS.get((task.module, task.id[-2:]), ())
+    return {key: source for key, source in INFO[task.module].items() if key not in lacking}
 
 
 def spec_of(task: Task) -> str | EnvSpec:
