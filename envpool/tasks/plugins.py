@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
 GROUP = "envpool.envs"
+#: The value of an entry point, which may end with extras of its package.
+VALUE = re.compile(r"\s*[\w.]+\s*(:\s*[\w.]+\s*)?(\[.*\]\s*)?")
 
 
 class Plugins:
@@ -82,6 +84,8 @@ class Plugins:
         point = pending[0]
         try:
             with attempt():
+                if not VALUE.fullmatch(point.value):
+                    raise ValueError(f"its value must be 'module' or 'module:function', got {point.value!r}")
                 loaded = point.load()
                 if point.attr:
                     loaded()

@@ -45,7 +45,7 @@ class EnvRegistry:
         self._lock = threading.RLock()
         self._is_loading = False
         self._listeners: list[Callable[[Sequence[str]], None]] = []
-        # Ids that plug-ins have registered before they were interrupted or failed: they may be registered again.
+        # Ids that plug-ins have registered before they were interrupted: they may be registered again.
         self._unfinished: set[str] = set()
         self._local = threading.local()
 
@@ -122,14 +122,23 @@ class EnvRegistry:
 
     @contextmanager
     def _loading_plugin(self) -> Iterator[None]:
-        """Let tasks that this thread registers be registered again if an exception leaves the block."""
+        """Take back the tasks that this thread registers if an exception leaves the block.
+
+        After Ctrl-C, they stay, and may be registered again when the plug-in is loaded again: a module of it that has
+        been imported will not register them a second time.
+        """
         registered: list[str] = []
         self._local.registered = registered
         try:
             yield
-        except BaseException:
+        except KeyboardInterrupt:
             with self._lock:
                 self._unfinished.update(registered)
+            raise
+        except BaseException:
+            with self._lock:
+                for name in registered:
+                    self.tasks.pop(name, None)
             raise
         finally:
             del self._local.registered

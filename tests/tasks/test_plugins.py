@@ -69,6 +69,24 @@ def test_a_failing_plugin_costs_its_own_tasks(mine, error):
     assert mine.list_all_envs() == found, "it is tried once"
 
 
+def test_the_tasks_of_a_plugin_that_fails_later_are_taken_back(mine):
+    def half():
+        adding(mine, "Half-v0")()
+        raise RuntimeError("no")
+
+    mine.announce(half=half, last=adding(mine, "Last-v0"))
+    with pytest.warns(UserWarning, match="its tasks are missing"):
+        assert not mine.has("Half-v0")
+    assert mine.list_all_envs()[-1] == "Last-v0"
+
+
+def test_a_plugin_without_a_function(mine, monkeypatch):
+    point = importlib.metadata.EntryPoint("odd", "plugins_of_a_test:", plugins.GROUP)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+    with pytest.warns(UserWarning, match="must be 'module' or 'module:function', got 'plugins_of_a_test:'"):
+        mine.list_all_envs()
+
+
 def test_a_plugin_may_ask_for_tasks(mine):
     seen = []
 
