@@ -19,9 +19,14 @@ from envpool.errors import ConfigError
 HELP = "write a project with a native environment"
 
 #: Names that the module of a project cannot have, since its build or its test import them.
-TAKEN = {"envpool", "numpy", "np", "cython", "setuptools", "setup", "pytest", *keyword.kwlist, *sys.stdlib_module_names}
+TAKEN = {
+    *("envpool", "numpy", "np", "cython", "libc", "cpython", "setuptools", "setup", "pytest"),
+    *("gymnasium", "dm_env", "cloudpickle", "packaging", "typing_extensions"),  # imported by envpool
+    *keyword.kwlist,
+    *sys.stdlib_module_names,
+}
 #: Names that the code of the example has or imports, beside that of its class.
-USED = {"Walker", "Config", "ConfigError", "EnvDefinition", "Field"}
+USED = {"Walker", "WALKERS", "Config", "ConfigError", "EnvDefinition", "Field"}
 
 TEST = '''"""RandomWalk gives the same results in every API style, and its results depend only on seeds and actions."""
 

@@ -45,6 +45,9 @@ def test_a_project_builds_and_passes_its_test(tmp_path, monkeypatch, capsys):
         ("Walker", "NAME must not be Walker: the project's code has another Walker"),
         ("Config", "NAME must not be Config"),
         ("Field", "NAME must not be Field"),
+        ("WALKERS", "NAME must not be WALKERS: the project's code has another WALKERS"),
+        ("Gymnasium", "NAME must not be Gymnasium: another module is called gymnasium"),
+        ("Libc", "NAME must not be Libc"),
     ],
 )
 def test_names_are_checked(name, text, tmp_path, monkeypatch, capsys):
@@ -69,7 +72,7 @@ def test_nothing_is_overwritten(tmp_path, capsys):
 def test_names_of_the_code_are_refused():
     """A class of the project's name must not hide what the code of the example uses."""
     text = source_text()
-    used = re.findall(r"(?m)^cdef struct ([A-Z]\w*)", text)
+    used = re.findall(r"(?m)^cdef \w+ ([A-Z][A-Za-z0-9]*)\b", text)
     used += [
         n for names in re.findall(r"(?m)^from [\w.]+ import (.*)", text) for n in names.split(", ") if n[0].isupper()
     ]
