@@ -9,20 +9,15 @@ import gymnasium
 
 def get_attribute(env: Any, name: str) -> Any:
     """Return an attribute of an environment, of the outermost wrapper that has it."""
-    if hasattr(env, "get_wrapper_attr"):
-        try:
-            return env.get_wrapper_attr(name)
-        except AttributeError:  # an adapter passes other names on
-            return getattr(env, name)
-    return getattr(env, name)
+    return env.get_wrapper_attr(name)
 
 
 def set_attribute(env: Any, name: str, value: Any) -> None:
     """Set an attribute of an environment on the outermost wrapper that has it, else on the environment itself."""
-    if hasattr(env, "set_wrapper_attr"):
+    if env.has_wrapper_attr(name):
         env.set_wrapper_attr(name, value)
-    else:
-        setattr(env, name, value)
+    else:  # gymnasium would set it on the outermost wrapper
+        setattr(env.unwrapped, name, value)
 
 
 def has_attribute(env: Any, name: str) -> bool:

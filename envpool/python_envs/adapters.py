@@ -34,6 +34,13 @@ _SPACES: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Names that every environment of gymnasium has.
+INTERFACE = {*dir(gymnasium.Env), *gymnasium.Env.__annotations__}
+
+#: Where wrappers of PettingZoo, old gym and dm_env keep what they wrap.
+_INSIDE = ("env", "aec_env", "_env", "_environment")
+
+
 def adapt(env: Any) -> Any:
     """Return an environment with gymnasium's interface; environments that have it are returned as they are.
 
@@ -63,21 +70,42 @@ def adapt(env: Any) -> Any:
 
 
 class Adapter(gymnasium.Env[Any, Any]):
-    """Base of the adapters; attributes that it lacks are those of the environment.
+    """Base of the adapters. Attributes that users read and set are those of the environment, not of the adapter.
 
-    Attributes
+    Parameters
     ----------
     inner : object
         The environment.
+    given : object, optional
+        What the user's function returned, if `inner` is a converter of it.
+
+    Attributes
+    ----------
+    inner, given : object
+        See the parameters.
     """
 
-    def __init__(self, inner: Any):
+    def __init__(self, inner: Any, given: Any = None):
         self.inner = inner
+        self.given = inner if given is None else given
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "inner":  # not set yet, while unpickling
-            raise AttributeError(name)
-        return getattr(self.inner, name)
+    def has_wrapper_attr(self, name: str) -> bool:
+        """Return whether the environment, or a wrapper of it that shows others' attributes, has an attribute."""
+        return hasattr(self.given, name)
+
+    def get_wrapper_attr(self, name: str) -> Any:
+        """Return an attribute of the environment; what it lacks of gymnasium's interface is that of the adapter."""
+        if name == "render":  # with the arguments that it takes
+            return self.render
+        for env in (self.given, self.unwrapped):  # wrappers of PettingZoo hide names that begin with an underscore
+            if hasattr(env, name):
+                return getattr(env, name)
+        return getattr(self if name in INTERFACE else self.given, name)
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Set an attribute that the environment or a wrapper of it has, on the one that has it itself."""
+        setattr(owner_of(self.given, name), name, value)
+        return True
 
     @property
     def unwrapped(self) -> Any:
@@ -171,6 +199,8 @@ class PlayersEnv(Adapter):
         The environment.
     is_turn_based : bool
         Whether it was an AECEnv whose agents move in turn: an action is that of the agent whose turn it is.
+    given : object, optional
+        See `Adapter`.
 
     Attributes
     ----------
@@ -198,8 +228,8 @@ class PlayersEnv(Adapter):
     has those of the agents by player, and under -1 all that belongs to no agent.
     """
 
-    def __init__(self, inner: Any, is_turn_based: bool = False):
-        super().__init__(inner)
+    def __init__(self, inner: Any, is_turn_based: bool = False, given: Any = None):
+        super().__init__(inner, given)
         self.is_turn_based = is_turn_based
         self.numbers = {agent: player for player, agent in enumerate(inner.possible_agents)}
         if not 0 < len({*map(str, inner.possible_agents)}) == len(inner.possible_agents):
@@ -320,8 +350,23 @@ def of_aec(env: Any) -> PlayersEnv:
     from pettingzoo.utils.conversions import aec_to_parallel, turn_based_aec_to_parallel
 
     if env.metadata.get("is_parallelizable", False):
-        return PlayersEnv(aec_to_parallel(env))
-    return PlayersEnv(turn_based_aec_to_parallel(env), is_turn_based=True)
+        return PlayersEnv(aec_to_parallel(env), given=env)
+    return PlayersEnv(turn_based_aec_to_parallel(env), is_turn_based=True, given=env)
+
+
+def owner_of(env: Any, name: str) -> Any:
+    """Return the outermost of an environment and its wrappers that has an attribute itself, not only shows it."""
+    while not has_itself(env, name):
+        inside = next((getattr(env, where) for where in _INSIDE if has_itself(env, where)), None)
+        if not hasattr(inside, name):
+            break
+        env = inside
+    return env
+
+
+def has_itself(env: Any, name: str) -> bool:
+    """Return whether an object has an attribute without its ``__getattr__``."""
+    return inspect.getattr_static(env, name, env) is not env
 
 
 def accepts(function: Any, name: str) -> bool:

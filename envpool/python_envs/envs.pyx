@@ -30,7 +30,7 @@ from envpool.python_envs.access import get_attribute, set_attribute
 from envpool.python_envs.adapters import arguments, needed
 from envpool.python_envs.faults import restart_seed
 from envpool.python_envs.infos import check_info, kept_copy
-from envpool.python_envs.returned import RESET, STEP, part_of, values_of
+from envpool.python_envs.returned import RESET, STEP, flag_of, part_of, values_of
 from envpool.python_envs.space_checks import check_observation
 
 cdef extern from "numpy/arrayobject.h":
@@ -200,9 +200,9 @@ cdef class Envs(EnvsBase):
     cdef int report_players(self, const envpool_batch* b, int32_t id, object env) except -1:
         """Passes on who is present in an env after a call, and whose own episodes have ended."""
         cdef int64_t at = <int64_t>id * self.num_players
-        memcpy(b.player_present + at, cnp.PyArray_DATA(env.present), self.num_players)
-        memcpy(b.player_terminated + at, cnp.PyArray_DATA(env.ended), self.num_players)
-        memcpy(b.player_truncated + at, cnp.PyArray_DATA(env.cut), self.num_players)
+        copy_flags(<char*>b.player_present + at, env.present, self.num_players)
+        copy_flags(<char*>b.player_terminated + at, env.ended, self.num_players)
+        copy_flags(<char*>b.player_truncated + at, env.cut, self.num_players)
         return 0
 
     cdef object action(self, const envpool_batch* b, int32_t id):
@@ -386,14 +386,16 @@ cdef float as_float(str name, object value) except? -1:
     return <float>wide
 
 
+cdef int copy_flags(char* to, cnp.ndarray flags, int32_t count) except -1:
+    """Copies one flag per player."""
+    if not (cnp.PyArray_ISCARRAY_RO(flags) and cnp.PyArray_TYPE(flags) == cnp.NPY_BOOL and flags.size == count):
+        raise TypeError(f"flags of players must be a bool array of {count} elements, got {shown(flags)}")
+    memcpy(to, cnp.PyArray_DATA(flags), count)
+    return 0
+
+
 cdef int as_flag(str name, object value) except -1:
-    """Returns whether an episode has ended, or raises TypeError for what is neither true nor false."""
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} must be True or False, got {shown(value)}")
-    try:
-        return 1 if value else 0
-    except Exception as error:      # such as an array of several elements
-        raise TypeError(f"{name} must be True or False, got {shown(value)}") from error
+    return value if isinstance(value, bool) else flag_of(name, value)
 
 
 cdef object part(object obs, tuple path):

@@ -37,6 +37,28 @@ def dicts_of(call: str, out: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
     return values
 
 
+def entry_of(name: str, values: Mapping[Any, Any], agent: Any, has_acted: bool) -> Any:
+    """Return the entry of an agent in a dict of a step; an agent that has not acted may have none, which is zero."""
+    try:
+        return values[agent] if has_acted else values.get(agent, 0)
+    except KeyError:
+        raise ValueError(
+            f"the {name} of step() must have each agent that has acted, but they lack {shown(agent)}"
+        ) from None
+
+
+def flag_of(name: str, value: Any, agent: Any = None) -> bool:
+    """Return whether an episode has ended, or raise TypeError for what is neither true nor false, such as NaN."""
+    cause = None
+    try:
+        if not isinstance(value, (str, bytes)) and value == value:
+            return bool(value)
+    except Exception as error:  # such as an array of several elements
+        cause = error
+    whose = "" if agent is None else f" of agent {shown(agent)}"
+    raise TypeError(f"{name}{whose} must be True or False, got {shown(value)}") from cause
+
+
 def time_step_of(call: str, out: Any) -> Any:
     """Return what ``reset`` or ``step`` of dm_env returned, or raise TypeError if it is no TimeStep."""
     if not hasattr(out, "observation") or not hasattr(out, "last"):

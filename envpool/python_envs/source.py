@@ -155,8 +155,8 @@ class EnvSource:
         self.has_discounts = isinstance(first, DmEnv)
         limit = getattr(getattr(first, "spec", None), "max_episode_steps", None)
         self.time_limit = limit if isinstance(limit, int) and 1 <= limit < 2**31 else None
-        self.metadata = dict(getattr(first, "metadata", None) or {})
-        self.render_mode = getattr(first, "render_mode", None)
+        self.metadata = dict(first.get_wrapper_attr("metadata") or {})
+        self.render_mode = first.get_wrapper_attr("render_mode")
         self.render_fps = int(self.metadata.get("render_fps") or 30)
         self.frame_size = self._measure_frame() if has_frames else None
 

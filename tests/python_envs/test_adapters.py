@@ -171,3 +171,59 @@ def test_options_of_resets():
         pool.reset(options={})
         with pytest.raises(EnvStepError, match="a dm_env environment has no options for reset"):
             pool.reset(options={"a": 1})
+
+
+class Scaled(Old):
+    """Returns `scale` as the reward, and has attributes of names that an adapter has as well."""
+
+    metadata = {"render_modes": [], "render_fps": 7}
+
+    def __init__(self):
+        super().__init__((1, {"a": 2}))
+        self.scale, self.spec, self.inner = 1.0, "mine", "own"
+
+    def step(self, action):
+        return (1, {"a": 2}), self.scale, False, {}
+
+
+class ScaledDm(Dm):
+    scale = 1.0
+
+    def step(self, action):
+        return dm_env.transition(self.scale, self._obs())
+
+
+@pytest.mark.parametrize("cls", [Scaled, ScaledDm])
+@pytest.mark.parametrize("workers", ["inline", "process"])
+def test_attributes_are_those_of_the_environment(cls, workers):
+    with envpool.make_python(cls, 2, workers=workers) as pool:
+        pool.reset()
+        pool.set_attr("scale", [5.0, 6.0])
+        pool.set_attr("inner", 3)
+        assert pool.step(pool.sample_actions())[1].tolist() == [5, 6]
+        assert pool.get_attr("scale") == (5, 6) and pool.get_attr("inner") == (3, 3)
+        if cls is not ScaledDm:
+            assert pool.get_attr("spec") == ("mine", "mine") and pool.metadata["render_fps"] == 7
+
+
+def test_attributes_inside_wrappers(gym):
+    class Owner(old_gym_class(gym)):
+        scale = 1.0
+
+        def reset(self, **kwargs):
+            self.seed(0)
+            return super().reset()
+
+        def step(self, action):
+            obs, _, done, info = super().step(action)
+            return obs, self.scale + getattr(self, "extra", 0), done, info
+
+    with envpool.make_python(lambda: gym.Wrapper(Owner()), 1, seed=1) as pool:
+        pool.reset()
+        pool.set_attr("scale", 5.0)
+        pool.set_attr("extra", 2.0)
+        assert pool.step(np.zeros((1, 2), int))[1].tolist() == [7]
+        assert pool.get_attr("extra") == (2,)
+    with envpool.make_python("CartPole-v1", 1) as pool:
+        pool.set_attr("extra", 1)
+        assert pool.get_attr("unwrapped")[0].extra == 1

@@ -7,7 +7,9 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
+from pettingzoo import ParallelEnv
 from pettingzoo.classic import tictactoe_v3
+from pettingzoo.utils import BaseParallelWrapper
 
 import envpool
 from envpool.adapters.pettingzoo import aec_env, parallel_env
@@ -397,6 +399,37 @@ def test_an_environment_that_fails(workers):
             assert list(caught.value.failures) == [1]
             pool.recv()
             pool.reset()
+
+
+class Private(Duel, ParallelEnv):
+    """Has attributes of names that an adapter has as well."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale, self.present, self.groups, self._own = 1.0, "mine", "none", 0
+
+    def step(self, actions):
+        obs, rewards, *rest = super().step(actions)
+        return obs, dict.fromkeys(rewards, self.scale + self._own), *rest
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.parametrize("wrap", [lambda env: env, BaseParallelWrapper])
+def test_attributes_are_those_of_the_environment(wrap, workers):
+    with duels(2, lambda: wrap(Private()), workers=workers) as pool:
+        pool.reset()
+        assert pool.get_attr("present") == ("mine",) * 2 and pool.get_attr("groups") == ("none",) * 2
+        for name, value in (("present", [np.zeros(2)] * 2), ("ended", "x"), ("scale", [5.0, 6.0]), ("_own", 1)):
+            pool.set_attr(name, value)
+        assert pool.step(np.zeros((2, 2), int))[1].tolist() == [[6, 6], [7, 7]]
+        assert pool.get_attr("scale") == (5, 6) and pool.get_attr("_own") == (1, 1)
+
+
+def test_attributes_of_games():
+    with envpool.make_python(tictactoe_v3.env, 1) as pool:
+        pool.reset()
+        pool.set_attr("board", "none")
+        assert pool.get_attr("unwrapped")[0].board == "none" and pool.get_attr("agent_selection") == ("player_1",)
 
 
 def test_a_process_that_is_killed():
