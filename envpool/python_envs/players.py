@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -276,10 +277,10 @@ def groups_of(
 
 
 def identifier(name: str, used: Sequence[str]) -> str:
-    """Return a name that a group can have: an identifier that is not used yet."""
+    """Return a name that a group can have: that of an attribute, which is not used yet."""
     chosen = re.sub(r"\W", "_", name)
-    chosen = chosen if chosen.isidentifier() else f"agent{chosen and '_'}{chosen}"
-    while chosen in used or chosen in RESERVED:
+    chosen = chosen if chosen.isidentifier() and chosen[0] != "_" else f"agent{chosen and '_'}{chosen}"
+    while chosen in used or chosen in RESERVED or iskeyword(chosen):
         chosen += "_"
     return chosen
 

@@ -8,16 +8,22 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from envpool._core.definition import LEGAL_ACTION_MASK, Description
+from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK, Description
 from envpool._support.text import shown
 from envpool.config.spaces import ArraySpec
 from envpool.errors import ConfigError
 from envpool.native import Field, PlayerGroup
+from envpool.tasks.statistics import ENTRIES
 
 #: Name of the group of all players, unless the environment names groups.
 ALL = "agents"
-#: Keys of dicts of actions, which no group can have as its name.
-RESERVED = ("env_id", "players", "action")
+#: Keys of actions, infos and observations of the dm style beside which groups stand: no group can have such a name.
+RESERVED = (
+    *("env_id", "players", "action"),
+    *("player_mask", "player_terminated", "player_truncated", "elapsed_step", "mask"),
+    *("info", "infos", "final", "final_obs", "final_info", "finished", "error", *ENTRIES),
+    *(name.removeprefix("info:") for name in (CURRENT_PLAYER, LEGAL_ACTION_MASK)),
+)
 
 
 def with_players(config: Any, about: Description) -> Any:

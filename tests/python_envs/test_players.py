@@ -15,6 +15,7 @@ import envpool
 from envpool.adapters.pettingzoo import aec_env, parallel_env
 from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvStepError
 from envpool.rollout import Rollout
+from envpool.tasks.players import RESERVED
 from tests.support import plugin
 from tests.support.crowd import CUT, DIE
 
@@ -680,3 +681,42 @@ def test_auto_chooses_workers():
     with duels(workers="auto") as pool:
         pool.reset()
     assert not issubclass(Duel, gymnasium.Env)
+
+
+def players_named(*names):
+    """Return a class of environments whose agents have these names; each has the info "seen"."""
+
+    def infos(self):
+        return {agent: {"seen": self.count} for agent in self.agents}
+
+    def step(self, actions):
+        self.count += 1
+        over = dict.fromkeys(self.agents, self.count == 2)
+        out = self._obs(), dict.fromkeys(self.agents, 1.0), over, dict.fromkeys(self.agents, False), self._infos()
+        self.agents = [] if self.count == 2 else self.agents
+        return out
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.count = list(names), 0
+        return self._obs(), self._infos()
+
+    return type("Named", (Duel,), {"possible_agents": names, "_infos": infos, "step": step, "reset": reset})
+
+
+@pytest.mark.parametrize("env_type", ["gymnasium", "dm"])
+def test_groups_stand_beside_all_other_entries(env_type):
+    """No group has the name of an entry of the pool."""
+    options = {"players": "dict", "env_type": env_type, "episode_statistics": True, "finished_episodes": True}
+    for mode in ("next_step", "same_step"):
+        with duels(cls=players_named("a_0", "b_0"), autoreset_mode=mode, on_error="restart", **options) as pool:
+            pool.reset()
+            for _ in range(2):
+                result = pool.step(pool.sample_actions())
+        keys = result.observation._fields if env_type == "dm" else result[-1]
+        assert {key for key in keys if key[0] != "_"} - {"a", "b"} <= {*RESERVED}
+    for name in ("player_mask", "episode", "infos", "class"):
+        with duels(cls=players_named(f"{name}_0", f"{name}_1"), **options) as pool:
+            pool.reset()
+            result = pool.step({f"{name}_": np.zeros((2, 2), int)})
+            infos = result.observation.infos if env_type == "dm" else result[-1]
+            assert infos[f"{name}_"]["seen"].tolist() == [[1, 1]] * 2
