@@ -20,6 +20,8 @@ from envpool.python_envs.returned import (
     STEP,
     STEP_OF_AGENTS,
     dicts_of,
+    entry_of,
+    flag_of,
     time_step_of,
     values_of,
 )
@@ -280,20 +282,24 @@ class PlayersEnv(Adapter):
         obs, rewards, terminations, truncations, infos = dicts_of("step", self.inner.step(chosen), STEP_OF_AGENTS)
         alive = {*self.inner.agents}
         unknown_agents(alive, self.numbers)
-        self._acting = []
+        results = {"rewards": rewards, "terminations": terminations, "truncations": truncations}
+        for name, by_agent in results.items():
+            unknown_agents(by_agent, self.numbers, f"agents of the {name}")
+        self._acting, values = [], []
         for agent, player in self.numbers.items():
             has_acted, is_alive = agent in before, agent in alive
-            ended, cut = bool(terminations.get(agent)), bool(truncations.get(agent))
+            reward, *flags = (entry_of(name, by_agent, agent, has_acted) for name, by_agent in results.items())
+            ended, cut = flag_of("the termination", flags[0], agent), flag_of("the truncation", flags[1], agent)
             is_out = ended or cut or not is_alive
             self.present[player] = has_acted or not is_out
             self.ended[player] = has_acted and (ended or (not is_alive and not cut))
             self.cut[player] = has_acted and cut
+            values.append(reward)
             if not is_out:
                 self._acting.append(agent)
         is_over = not self._acting
         # The pool gives the ends of an environment to all players that are present.
         has_ended = is_over and not (self.present & ~self.ended).any()
-        values = [rewards.get(agent, 0.0) for agent in self.numbers]
         return self._packed(obs), values, has_ended, is_over and not has_ended, self._info(infos)
 
     def _packed(self, obs: Mapping[Any, Any]) -> list[np.ndarray[Any, Any]]:

@@ -40,6 +40,7 @@ cdef class Envs(EnvsBase):
     cdef int32_t[::1] restarts  # by env: how often it was rebuilt
     cdef bint rebuilds, has_infos, has_discounts
     cdef readonly int32_t num_players       # places for players; 0: the envs have one player
+    cdef list rewards           # by player: what texts call its reward
     cdef object observation_space   # what observations are checked against; None: they are not
     cdef int64_t generation     # fork_generation() of this process
 

@@ -71,6 +71,7 @@ cdef class Envs(EnvsBase):
         self.keeps_causes = ids is None and not is_successor
         self.has_discounts = source.has_discounts
         self.num_players = source.num_players
+        self.rewards = [f"reward of agent {agent!r}" for agent in source.agents]
         # Environments with players check observations themselves.
         self.observation_space = source.observation_space if source.debug and not source.num_players else None
         self.kept = [None] * (num_envs * count)
@@ -187,7 +188,7 @@ cdef class Envs(EnvsBase):
             self.report_players(b, id, env)
             for p in range(self.num_players):
                 if b.player_present[at + p]:
-                    b.player_reward[at + p] = as_float("reward", reward[p])
+                    b.player_reward[at + p] = as_float(self.rewards[p], reward[p])
         else:
             b.reward[i] = as_float("reward", reward)
         b.terminated[i] = as_flag("terminated", terminated)
@@ -283,7 +284,7 @@ cdef class Envs(EnvsBase):
         old, self.envs[id] = self.envs[id], None
         self.restarts[id] += 1
         self.source.close_env(old)
-        self.envs[id] = self.source.new_env(id)
+        self.envs[id] = self.source.replacement(id)
         self.needs[id] = needed(self.envs[id].reset)
         self.broken[id] = False
         return 0

@@ -285,8 +285,8 @@ def identifier(name: str, used: Sequence[str]) -> str:
     return chosen
 
 
-def unknown_agents(agents: Iterable[Any], known: Mapping[Any, int]) -> None:
+def unknown_agents(agents: Iterable[Any], known: Mapping[Any, int], what: str = "agents") -> None:
     """Raise ValueError if there are agents that are not among the possible ones."""
     for agent in agents:
         if agent not in known:
-            raise ValueError(f"agents must be among possible_agents, {shown(list(known))}, got {shown(agent)}")
+            raise ValueError(f"{what} must be among possible_agents, {shown(list(known))}, got {shown(agent)}")

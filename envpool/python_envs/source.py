@@ -197,18 +197,29 @@ class EnvSource:
             raise
         return envs
 
+    def replacement(self, index: int) -> Any:
+        """Return a new environment for one that failed; raise ConfigError if it does not fit the pool."""
+        env = self.new_env(index)
+        try:
+            self._check_spaces(index, env)
+        except BaseException:
+            self.close_env(env)
+            raise
+        return env
+
     def _check_spaces(self, index: int, env: Any) -> None:
-        if self.num_players and list(map(str, env.numbers)) != self.agents:
+        agents = list(map(str, env.numbers)) if isinstance(env, PlayersEnv) else []
+        if agents != self.agents:
             raise ConfigError(
-                f"environment {index} has the possible_agents {list(env.numbers)}, but environment 0 has "
-                f"{self.agents}: all environments of a pool must have the same agents"
+                f"environment {index} has the possible_agents {agents}, but the pool has {self.agents}: all "
+                "environments of a pool must have the same agents"
             )
         for what in ("observation_space", "action_space"):
             own, expected = getattr(env, what), getattr(self, what)
             if own != expected:
                 raise ConfigError(
-                    f"environment {index} has the {what} {own}, but environment 0 has {expected}: all environments of "
-                    "a pool must have the same spaces"
+                    f"environment {index} has the {what} {own}, but the pool has {expected}: all environments of a "
+                    "pool must have the same spaces"
                 )
 
     def opened(self, envs: Any) -> None:

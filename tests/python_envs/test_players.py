@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import defaultdict
 
 import gymnasium
 import numpy as np
@@ -201,7 +202,7 @@ class Ending(Duel):
         flags = [dict(zip(self.agents, which, strict=True)) for which in (self.ended, self.cut)]
         obs, infos = self._obs(), self._infos()
         self.agents = list(self.left)
-        return obs, {}, *flags, infos
+        return obs, dict.fromkeys(obs, 0.0), *flags, infos
 
 
 @pytest.mark.parametrize(
@@ -477,12 +478,28 @@ def test_observations_that_are_refused(form, text):
         pool.reset()
 
 
+def without(agent, at):
+    """Return a function that removes an agent from a dict of the result of a step."""
+    return lambda out: tuple({a: v for a, v in part.items() if k != at or a != agent} for k, part in enumerate(out))
+
+
+def having(agent, at, value):
+    """Return a function that sets the entry of an agent in a dict of the result of a step."""
+    return lambda out: tuple(part | {agent: value} if k == at else part for k, part in enumerate(out))
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
         (lambda out: out[:4], r"step\(\) must return \(obs, rewards, .*\), got 4 values"),
         (lambda out: None, r"step\(\) must return \(obs, rewards, .*\), got None"),
         (lambda out: (*out[:4], None), r"the infos of step\(\) must be a dict by agent, got None"),
+        (without("b_0", 1), r"the rewards of step\(\) must have each agent that has acted, but they lack 'b_0'"),
+        (without("a_0", 2), r"the terminations of step\(\) must have .*, but they lack 'a_0'"),
+        (having("c_0", 3, True), "agents of the truncations must be among possible_agents, .* got 'c_0'"),
+        (having("a_0", 2, "False"), "the termination of agent 'a_0' must be True or False, got 'False'"),
+        (having("b_0", 3, np.nan), "the truncation of agent 'b_0' must be True or False, got nan"),
+        (having("b_0", 1, None), "the reward of agent 'b_0' must be a real number, got None"),
     ],
 )
 def test_results_that_are_refused(change, text):
@@ -494,6 +511,41 @@ def test_results_that_are_refused(change, text):
         pool.reset()
         with pytest.raises(EnvStepError, match=text):
             pool.step(np.zeros((2, 2), int))
+
+
+def test_dicts_that_pettingzoo_allows():
+    """Observations and infos may have more keys, and a dict may have defaults."""
+
+    class Sparse(Duel):
+        def step(self, actions):
+            obs, _, ended, cut, infos = super().step(actions)
+            return obs | {"common": 3}, defaultdict(float, b_0=2.0), ended, cut, infos | {"common": {"x": 1}}
+
+    with duels(1, cls=Sparse) as pool:
+        pool.reset()
+        assert pool.step(np.zeros((1, 2), int))[1].tolist() == [[0, 2]]
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.parametrize("names", [("a_0", "b_0", "c_0"), ("b_0", "a_0")])
+def test_a_new_environment_must_fit_the_pool(names, workers, tmp_path):
+    """A failed environment is made anew, now with other agents."""
+
+    class Changing(Duel):
+        def __init__(self):
+            if (tmp_path / "failed").exists():
+                self.possible_agents = names
+            super().__init__((3,) * len(self.possible_agents))
+
+        def step(self, actions):
+            (tmp_path / "failed").touch()
+            raise RuntimeError("broken")
+
+    with duels(1, Changing, workers=workers, on_error="restart") as pool:
+        pool.reset()
+        pool.step(np.zeros((1, 2), int))
+        text = pool.step(np.zeros((1, 2), int))[-1]["error"][0]
+        assert f"environment 0 has the possible_agents {list(names)}, but the pool has ['a_0', 'b_0']" in text
 
 
 def test_debug():

@@ -60,6 +60,7 @@ def caught(env, name, value, **options):
         ("of_step", (OBS, OBS, False, False, {}), "the reward must be a real number, got an array of shape (2,)"),
         ("of_step", (OBS, 0.0, OBS, False, {}), "terminated must be True or False, got array([0., 0.]"),
         ("of_step", (OBS, 0.0, False, "False", {}), "truncated must be True or False, got 'False'"),
+        ("of_step", (OBS, 0.0, np.nan, False, {}), "terminated must be True or False, got nan"),
         ("of_step", (OBS, 0.0, False, False, []), "info must be a dict, got a list"),
         ("of_reset", (OBS, 0), "info must be a dict, got a int"),
         ("of_reset", (OBS, OBS), "info must be a dict, got a ndarray"),
