@@ -12,6 +12,7 @@ import numpy as np
 from envpool._support.text import shown
 from envpool._support.window import can_show
 from envpool.adapters.agents import OF_OPPONENTS, Agents, resolved
+from envpool.config.checks import check_seed
 from envpool.errors import ActionError, ConfigError, EnvIdError, PoolClosedError
 from envpool.gymnasium_api.single_env import POOL_OPTIONS
 from envpool.pools.classes import open_pool
@@ -95,12 +96,15 @@ class OneEnv:
 
     def _reset(self, seed: int | None, options: dict[str, Any] | None) -> list[int]:
         """Start an episode; return the players who take part."""
-        obs, info = start_over(self.pool, seed=None if seed is None else [seed], options=self._known(options))
+        seeds = None if seed is None else [check_seed("seed", seed, self.pool.spec.max_seed)]
+        obs, info = start_over(self.pool, seed=seeds, options=self._known(options))
         self._obs, self._info, self._ends = obs, info, (False, False)
         return self._present()
 
     def _known(self, options: dict[str, Any] | None) -> dict[str, Any] | None:
         """Return the options that the task has; the libraries' own environments ignore others."""
+        if not isinstance(options, (Mapping, type(None))):
+            raise TypeError(f"options must be a dict or None, got {shown(options)}")
         known = {k: v for k, v in (options or {}).items() if k in self.pool.spec.reset_option_spec}
         for name in (options or {}).keys() - known:
             warnings.warn(
@@ -136,6 +140,8 @@ class OneEnv:
 
     def _chosen(self, actions: Mapping[str, Any], acting: list[str]) -> dict[str, Any]:
         """Return the actions of the agents that act, or raise ActionError if one is missing or its agent is unknown."""
+        if not isinstance(actions, Mapping):
+            raise ActionError(f"actions must be a dict by agent, got {shown(actions)}")
         missing = [name for name in acting if name not in actions]
         if missing or not {*actions} <= {*self.possible_agents}:
             raise ActionError(
@@ -143,6 +149,12 @@ class OneEnv:
                 f"{shown(list(actions))}"
             )
         return {name: actions[name] for name in acting}
+
+    def _known_agent(self, agent: Any) -> str:
+        """Return the name of a possible agent, or raise ConfigError for any other value."""
+        if agent not in self.possible_agents:
+            raise ConfigError(f"agent must be one of {', '.join(self.possible_agents)}, got {shown(agent)}")
+        return str(agent)
 
     def _observation(self, player: int) -> Any:
         return self._agents.observation(self._obs, self._info, 0, player)

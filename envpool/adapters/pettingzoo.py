@@ -28,11 +28,11 @@ class ZooEnv(OneEnv):
 
     def observation_space(self, agent: str) -> Any:
         """Return the observation space of an agent."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self._known_agent(agent)]
 
     def action_space(self, agent: str) -> Any:
         """Return the action space of an agent."""
-        return self.action_spaces[agent]
+        return self.action_spaces[self._known_agent(agent)]
 
 
 class ParallelEnv(ZooEnv, pettingzoo.ParallelEnv):
@@ -171,13 +171,13 @@ class AECEnv(ZooEnv, pettingzoo.AECEnv):
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return the observation, the rewards since the last move, the flags and the info of `agent_selection`."""
-        self._last()
+        self._check_agents()
         return super().last(observe)  # type: ignore[no-any-return]
 
     def observe(self, agent: str) -> Any:
         """Return the last observation of an agent; that of one which is absent is zero."""
         self._last()
-        return self._observation(self._agents.numbers[agent])
+        return self._observation(self._agents.numbers[self._known_agent(agent)])
 
     def step(self, action: Any) -> None:
         """Take the action of the agent `agent_selection`; None if its episode has ended.
@@ -193,9 +193,7 @@ class AECEnv(ZooEnv, pettingzoo.AECEnv):
         PoolClosedError
             The environment is closed.
         """
-        self._last()
-        if not self.agents:
-            raise EnvIdError("no agent is left: call reset() first")
+        self._check_agents()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
@@ -220,6 +218,12 @@ class AECEnv(ZooEnv, pettingzoo.AECEnv):
             order = self.possible_agents
             after = order.index(agent) + 1
             self.agent_selection = next(name for name in order[after:] + order[:after] if name in self.agents)
+
+    def _check_agents(self) -> None:
+        """Raise EnvIdError if there is no agent that could move."""
+        self._last()
+        if not self.agents:
+            raise EnvIdError("no agent is left: call reset() first")
 
     def _advance(self, actions: dict[str, Any]) -> None:
         """Step the environment with the actions of all agents that move, and note the results."""

@@ -197,8 +197,9 @@ def test_an_agent_whose_episode_has_ended_steps_once_more():
     assert all(env.terminations.values())
     while env.agents:
         env.step(None)
-    with pytest.raises(EnvIdError, match=r"no agent is left: call reset\(\)"):
-        env.step(None)
+    for call in (env.last, lambda: env.step(None)):
+        with pytest.raises(EnvIdError, match=r"no agent is left: call reset\(\)"):
+            call()
 
 
 @pytest.mark.parametrize("make", [parallel_env, aec_env])
@@ -222,6 +223,9 @@ def test_actions_that_are_refused():
     with pytest.raises(EnvIdError, match=r"call reset\(\) first"):
         env.step({})
     env.reset()
+    for actions in (None, [0, 0]):
+        with pytest.raises(ActionError, match="actions must be a dict by agent, got"):
+            env.step(actions)
     for actions in ({"speaker_0": 1}, {"speaker_0": 1, "listener_0": 1, "other": 1}):
         with pytest.raises(ActionError, match=r"a key for each agent that acts, \['speaker_0', 'listener_0'\]"):
             env.step(actions)
@@ -286,6 +290,17 @@ def test_what_is_refused():
         env.state()
     with pytest.warns(UserWarning, match="has no reset option 'colour', which is ignored"):
         env.reset(options={"colour": 1})
+    with pytest.raises(TypeError, match="options must be a dict or None, got 5"):
+        env.reset(options=5)
+    for seed in ("a", [1]):
+        with pytest.raises(TypeError, match="seed must be of type int, got"):
+            env.reset(seed=seed)
+    aec = aec_env("ConnectFour-v0")
+    aec.reset()
+    for call in (env.observation_space, env.action_space, aec.observe):
+        for agent in ("zz", 0, None):
+            with pytest.raises(ConfigError, match=r"agent must be one of .*, got"):
+                call(agent)
 
 
 def test_observations_are_the_users():
