@@ -10,6 +10,7 @@ import operator
 import numpy as np
 
 cimport numpy as cnp
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
@@ -33,7 +34,7 @@ cdef object as_array(str name, object values):
     """Converts an action to an array, without checking its dtype and shape."""
     try:
         return np.asarray(values)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:      # RuntimeError: of a tensor that needs gradients
         raise ActionError(f"action {shown(name)} must be an array, got {shown(values)}: {error}") from error
 
 
@@ -51,11 +52,13 @@ cdef int64_t as_count(str name, object value, int64_t limit) except -1:
 cdef int64_t as_nanoseconds(str name, object value) except -2:
     """Converts a time in seconds to nanoseconds; -1 stands for no limit."""
     try:
-        seconds = float(None if isinstance(value, (bool, str, bytes)) else value)
-    except TypeError:
+        seconds = float(None if isinstance(value, (bool, np.bool_, str, bytes)) else value)
+    except OverflowError:       # of an int that is not in the range of float64
+        seconds = INFINITY if value > 0 else -INFINITY
+    except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number of seconds, got {shown(value)}") from None
     if not seconds >= 0:
-        raise ConfigError(f"{name} must be at least 0 seconds, got {seconds}")
+        raise ConfigError(f"{name} must be at least 0 seconds, got {shown(value)}")
     return <int64_t>(seconds * 1e9) if seconds < 1e9 else -1
 
 
@@ -104,7 +107,7 @@ cpdef object as_ids(env_id, str name="env_id"):
         if env_id is None:
             return None
         a = env_id if cnp.PyArray_CheckExact(env_id) else np.asarray(env_id)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise EnvIdError(f"{name} must be a 1-D array of integers, got {shown(env_id)}: {error}") from error
     if cnp.PyArray_NDIM(a) == 0:
         a = a.reshape(1)

@@ -35,8 +35,6 @@ cdef class PlayerField(ActionField):
         and `has_rows`."""
         if not self.players and not in_turn:
             return self.convert(action, envs, may_cast)
-        if not cnp.PyArray_CheckExact(action):
-            action = as_array(self.name, action)
         if in_turn and not has_rows and action.shape == (envs, *self.shape):
             return self.convert(action, envs, may_cast)
         if action.shape != (envs, players, *self.shape) and (
@@ -124,16 +122,17 @@ cdef class PlayerField(ActionField):
             self.put(value, slot + k * self.itemsize)
         return not bad
 
-    cdef object refusal_of_player(self, Engine* e, cnp.ndarray a, int64_t at, const int32_t* ids,
+    cdef object refusal_of_player(self, Engine* e, cnp.ndarray a, object passed, int64_t at, const int32_t* ids,
                                   const int64_t* sources):
-        """Returns the exception for an action that store_players() has refused."""
+        """Returns the exception for an action that store_players() has refused, of which `passed` was converted."""
         cdef int64_t i, player
         if at == MISFIT:
             return self.refusal(e, 0, a, MISFIT, 0)
         i, player = at // self.players, at % self.players
-        got = np.array(a[i, player] if self.is_grid(a) else a[sources[at]])
+        where = (i, player) if self.is_grid(a) else int(sources[at])
+        got = np.array((<object>a)[where])
         if self.is_bounded:
-            got = self.as_passed(got)
+            got = np.array(passed[where]) if passed.dtype.kind == "f" else self.as_passed(got)
         return self.refusal_of_values(f"player {player} of env {ids[i]}", player * (self.items // self.players), got)
 
 
@@ -167,7 +166,7 @@ cdef class PlayerTable(ActionTable):
         """
         cdef PlayerField field
         cdef cnp.ndarray owners = None, players = None
-        cdef list arrays
+        cdef list passed, arrays
         cdef int64_t envs, rows, result
         cdef int32_t n
         cdef int i
@@ -201,9 +200,10 @@ cdef class PlayerTable(ActionTable):
         if e.turns != NULL and owners is not None and players is None and np.array_equal(
                 owners, np.arange(envs) if env_id is None else env_id):
             owners = None       # one move for each env, in EnvPool's form
+        passed = [as_array((<PlayerField>f).name, action[(<PlayerField>f).name]) for f in self.fields]
         arrays = [
-            (<PlayerField>f).convert_players(action[(<PlayerField>f).name], envs, self.num_players, self.has_turns,
-                                             owners is not None, may_cast) for f in self.fields
+            (<PlayerField>f).convert_players(a, envs, self.num_players, self.has_turns, owners is not None, may_cast)
+            for f, a in zip(self.fields, passed)
         ]
         if players is not None and owners is None:
             raise ActionError("action dict has 'players.id' without 'players.env_id': pass both, or neither")
@@ -236,7 +236,8 @@ cdef class PlayerTable(ActionTable):
                     continue
                 result = field.store_players(e, i, <cnp.ndarray>arrays[i], ids[0], n, self.sources)
                 if result != STORED:
-                    raise field.refusal_of_player(e, <cnp.ndarray>arrays[i], result, ids[0], self.sources)
+                    raise field.refusal_of_player(e, <cnp.ndarray>arrays[i], passed[i], result, ids[0],
+                                                  self.sources)
             if e.turns != NULL and e.turns.num_moves and e.turns.checks_moves:
                 self.check_moves(e, ids[0], n)
         except BaseException:

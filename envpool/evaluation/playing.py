@@ -284,7 +284,15 @@ def array_of(action: Any, name: str) -> npt.NDArray[Any]:
         nest = nest.get(key) if isinstance(nest, dict) else None
     if nest is None or isinstance(nest, dict):
         raise ConfigError(f"a policy must return actions with the array {name!r}, got {shown(action)}")
-    return np.asarray(nest)
+    return as_array(nest)
+
+
+def as_array(action: Any) -> npt.NDArray[Any]:
+    """Return an action as an array, or raise ConfigError if it cannot be one, such as rows of unequal lengths."""
+    try:
+        return np.asarray(action)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ConfigError(f"a policy must return actions that are arrays, got {shown(action)}: {error}") from error
 
 
 def check_grid(action: Any, pool: Any) -> None:
@@ -295,7 +303,7 @@ def check_grid(action: Any, pool: Any) -> None:
         rows = (pool.num_envs, len(spec.shown_players))
 
     def check(array: Any) -> None:
-        shape = np.shape(array)
+        shape = as_array(array).shape
         if shape[: len(rows)] != rows:
             raise ConfigError(
                 f"a policy must return actions with the shape ({', '.join(map(str, rows))}, ...), a place for each "

@@ -15,6 +15,17 @@ from tests.support.checked_pool import CheckedPool
 
 NAN, INF = float("nan"), float("inf")
 
+
+class Attached:
+    """Refuses to become an array, as a tensor that requires gradients does."""
+
+    def __len__(self):
+        return 4
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("use detach()")
+
+
 BAD_IDS = {
     "too large": ([0, 4], r"env_id\[1\] must be between 0 and 3, got 4"),
     "negative": ([-1, 0], r"env_id\[0\] must be between 0 and 3, got -1"),
@@ -30,6 +41,7 @@ BAD_IDS = {
     "bools": ([True, False], r"env_id must be a 1-D array of integers.*bool"),
     "text": (["0", "1"], r"env_id must be a 1-D array of integers.*U1"),
     "objects": ([None, 0], r"env_id must be a 1-D array of integers.*object"),
+    "attached": (Attached(), r"env_id must be a 1-D array of integers, got .*: use detach\(\)"),
     "ragged": ([[0], [1, 2]], r"env_id must be a 1-D array of integers.*\[\[0\], \[1, 2\]\]"),
     "a set": ({0, 1}, r"env_id must be a 1-D array of integers.*object"),
 }
@@ -167,6 +179,7 @@ BAD_ACTIONS = {
     "text": (["0", "1", "2", "3"], r"action 'action' must have the dtype int32, .*, got <U1"),
     "complex": (np.zeros(4, complex), r"action 'action' must have the dtype int32, .*, got complex128"),
     "objects": ([None] * 4, r"action 'action' must have the dtype int32, .*, got object"),
+    "attached": (Attached(), r"action 'action' must be an array, got .*: use detach\(\)"),
     "ragged": ([[0], [1, 2], [0], [0]], r"action 'action'.*\[\[0\], \[1, 2\], \[0\], \[0\]\]"),
     "dict of a wrong dtype": (
         {"action": np.zeros(4)},

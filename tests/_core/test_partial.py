@@ -90,7 +90,7 @@ def test_what_comes_in_time(make):
 def test_envs_that_are_on_their_way_when_the_first_wish_comes(pool, steps):
     """The rows are in blocks, or will be, or no thread has claimed them yet."""
     native = plugin.load().native
-    for first in ({"env_ids": [3]}, {"min_ready": 2}, {"timeout": 0}, {"env_ids": [5, 0], "timeout": 60}):
+    for first in ({"env_ids": [3]}, {"min_ready": 2}, {"timeout": 0}, {"env_ids": [5, 0], "timeout": 10**400}):
         c = CheckedPool(6, **POOLS[pool], cost_ns=1e6, sleeps=True, counted=True)
         c.start()  # The pool now knows that its envs are too expensive to wait for the caller.
         c.sent_reset()
@@ -238,7 +238,8 @@ BAD = {
         PoolStateError,
         r"forever, because env_ids has 1",
     ),
-    "timeout negative": ({"timeout": -1}, ConfigError, r"timeout must be at least 0 seconds, got -1.0"),
+    "timeout negative": ({"timeout": -1}, ConfigError, r"timeout must be at least 0 seconds, got -1"),
+    "timeout too small": ({"timeout": -(10**400)}, ConfigError, r"timeout must be at least 0 seconds, got -1000"),
     "timeout no number": ({"timeout": float("nan")}, ConfigError, r"timeout must be at least 0 seconds, got nan"),
     "timeout a string": ({"timeout": "1"}, TypeError, r"timeout must be a number of seconds, got '1'"),
     "ids out of range": ({"env_ids": [0, 6]}, EnvIdError, r"env_ids\[1\] must be between 0 and 5, got 6"),

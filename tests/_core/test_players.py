@@ -5,6 +5,8 @@ import random
 import numpy as np
 import pytest
 
+import envpool
+from envpool.errors import ActionError
 from tests._core import crowds
 from tests._core.crowds import MODES, play, some_actions
 from tests.support.crowd import CheckedCrowd
@@ -73,6 +75,17 @@ def test_arrays_are_yours_and_only_compacting_copies(view, constant):
     for a, copy in held:
         np.testing.assert_array_equal(a, copy)
     crowd.close()
+
+
+@pytest.mark.parametrize("view", ["rows", "grid"])
+def test_an_action_that_is_no_integer_is_named(view):
+    with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=1, players=view) as pool:
+        pool.reset()
+        for value in (0.5, np.nan, 1e30):
+            with pytest.raises(
+                ActionError, match=rf"player 1 of env 0 must have .* 0 to 4, got {value}".replace("+", "\\+")
+            ):
+                pool.step(np.array([0, value, 0]).reshape((1, 3) if view == "grid" else 3))
 
 
 def test_a_recycled_batch_shows_nothing_of_earlier_players():
