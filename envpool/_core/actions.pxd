@@ -61,8 +61,8 @@ cdef class ActionField:
     cdef int check_numbers(self, action) except -1
     cdef str hint(self, action)
     cdef void put(self, int64_t value, char* slot) noexcept
-    cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id)
-    cdef object as_passed(self, values)
+    cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id, object passed=*)
+    cdef object as_passed(self, values, passed)
     cdef object refusal_of_values(self, str whose, int64_t first, object got)
 
 cdef class ActionTable:

@@ -301,22 +301,24 @@ cdef class ActionField:
         """Stores one number, which is within the range of the dtype."""
         dispatch(&value, slot, self.itemsize, self.is_signed, NULL, 1, 1, 0, 0)
 
-    cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id):
-        """Returns the exception for a row that store() has refused."""
+    cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id, object passed=None):
+        """Returns the exception for a row that store() has refused, of which `passed` was converted if it is given."""
         if row == MISFIT:
             return ActionError(
                 f"action {self.name!r} changed its shape or dtype while actions were being converted; nothing was sent"
             )
         if self.is_bounded:
-            got = self.as_passed(a[row])
+            got = self.as_passed(a[row], None if passed is None else passed[row])
         else:
             got = np.empty(self.shape, self.dtype)
             memcpy(cnp.PyArray_DATA(<cnp.ndarray>got), <char*>e.actions[index] + id * e.action_bytes[index],
                    e.action_bytes[index])
         return self.refusal_of_values(f"env {id} (row {row})", 0, got)
 
-    cdef object as_passed(self, values):
-        """Returns converted integers as the user has passed them, or a text for values that are no integers."""
+    cdef object as_passed(self, values, passed):
+        """Returns converted integers as the user has passed them; if that is unknown, a text for what is no integer."""
+        if passed is not None and passed.dtype.kind == "f":
+            return np.array(passed)
         if self.is_biased:
             return np.array(unbiased(values))
         return "another value" if (values == INT64_MIN).any() else np.array(values)

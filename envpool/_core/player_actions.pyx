@@ -132,7 +132,7 @@ cdef class PlayerField(ActionField):
         where = (i, player) if self.is_grid(a) else int(sources[at])
         got = np.array((<object>a)[where])
         if self.is_bounded:
-            got = np.array(passed[where]) if passed.dtype.kind == "f" else self.as_passed(got)
+            got = self.as_passed(got, passed[where])
         return self.refusal_of_values(f"player {player} of env {ids[i]}", player * (self.items // self.players), got)
 
 
@@ -232,7 +232,9 @@ cdef class PlayerTable(ActionTable):
                 if not field.players:
                     result = field.store(e, i, <cnp.ndarray>arrays[i], ids[0], n)
                     if result != STORED:
-                        raise field.refusal(e, i, <cnp.ndarray>arrays[i], result, ids[0][max(result, 0)])
+                        own = passed[i] if e.turns == NULL else self.moves_of(
+                            e, field, passed[i], ids[0], n, rows, owners is not None)
+                        raise field.refusal(e, i, <cnp.ndarray>arrays[i], result, ids[0][max(result, 0)], own)
                     continue
                 result = field.store_players(e, i, <cnp.ndarray>arrays[i], ids[0], n, self.sources)
                 if result != STORED:

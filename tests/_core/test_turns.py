@@ -185,6 +185,6 @@ def test_definitions_are_checked(fields, actions, options, text):
 def test_a_move_that_is_no_integer_is_named():
     with envpool.make_gymnasium("ConnectFour-v0", num_envs=2) as pool:
         pool.reset()
-        for action in (np.full(4, 1.5), np.full((2, 2), np.nan)):
-            with pytest.raises(ActionError, match=r"env 0 .* must have integers from 0 to 6, got another value"):
+        for action, got in ((np.full(4, 1.5), 1.5), (np.full((2, 2), np.nan), np.nan)):
+            with pytest.raises(ActionError, match=rf"env 0 .* must have integers from 0 to 6, got {got}"):
                 pool.step(action)

@@ -242,7 +242,7 @@ WRONG = {
     "text": (np.array(["a"] * 12), "must have the dtype int32, or one that casts to it, got <U1"),
     "out of bounds": (full(16), "of player 0 of env 0 must have integers from 0 to 15, got 16; nothing was sent"),
     "a fraction": (np.full((3, P), 0.5), "of player 0 of env 0 must have integers from 0 to 15"),
-    "NaN": (np.full(12, np.nan), "of player 0 of env 0 must have integers from 0 to 15, got another value"),
+    "NaN": (np.full(12, np.nan), "of player 0 of env 0 must have integers from 0 to 15, got nan"),
     "another key": ({"move": full(1)}, r"must have the keys \['action'\], or those of groups of players, \['agents'\]"),
     "another dtype in a dict": ({"action": full(1).astype(np.int64)}, "must have the dtype int32, got int64"),
     "a group with too few players": ({"agents": full(1, (3, 3))}, r"of group 'agents' must have .*, got \(3, 3\)"),
