@@ -30,6 +30,17 @@ class EnvPoolError(Exception):
     Functions also raise TypeError for an argument of a wrong type or name, and ImportError for a missing package.
     """
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what pickling and copying need: `args` is the text, which is not what constructors take."""
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(cls: type[EnvPoolError], args: tuple[object, ...]) -> EnvPoolError:
+    """Return an exception of a class with its `args`, without a call of the constructor."""
+    error = cls.__new__(cls)
+    error.args = args
+    return error
+
 
 class ConfigError(EnvPoolError, AssertionError, ValueError):
     """A configuration value is not allowed."""
@@ -61,9 +72,9 @@ class PoolClosedError(PoolStateError):
         error = sys.modules.get("gymnasium.error")
         return super().__new__(cls if error is None or cls is not PoolClosedError else _closed_error(error), *args)
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Return what pickling needs: another process may not have imported gymnasium."""
-        return PoolClosedError, self.args
+        return _restored, (PoolClosedError, self.args), self.__dict__
 
 
 @functools.cache
@@ -112,7 +123,7 @@ class EnvStepError(EnvPoolError, RuntimeError):
         super().__init__(f"{self._problem}. recv() still returns the batch; the next step of a failed env resets it")
 
 
-class EnvTimeoutError(PoolStateError, TimeoutError):
+class EnvTimeoutError(TimeoutError, PoolStateError):
     """A call waits for environments that have been running for longer than the option ``step_timeout``.
 
     Nothing is lost: the environments stay in flight, and the results of other environments can be received. The next
@@ -124,6 +135,8 @@ class EnvTimeoutError(PoolStateError, TimeoutError):
         By env id, the seconds since the call began in which the environment is simulated. A thread simulates several
         cheap environments in one call. All of them are listed, since it is unknown which of them is stuck.
     """
+
+    __reduce__ = EnvPoolError.__reduce__  # OSError has one, too
 
     def __init__(self, running: dict[int, float], timeout: float, is_blocked: bool):
         self.running = running
