@@ -104,12 +104,21 @@ class EnvCreateError(EnvPoolError, RuntimeError):
         super().__init__(f"{name} could not be created: {text or 'it gave no reason'} (status {status})")
 
 
+#: How a failed environment starts its next episode, by auto-reset mode, in the order of the codes of the core.
+NEXT_EPISODES = {
+    "next_step": "the next step of a failed env resets it",
+    "same_step": "a failed env has been reset, or its next step resets it if that failed, too",
+    "disabled": "reset(env_id) starts a new episode of a failed env",
+}
+
+
 class EnvStepError(EnvPoolError, RuntimeError):
     """Environments failed while stepping.
 
-    The batch is not lost: the next ``recv()`` returns it. The rows of failed environments are zero and truncated, and
-    the next step of these environments resets them. If a failed environment is Python code in this process, the cause
-    of the error, ``__cause__``, is the exception that the environment raised, that of the first one if several failed.
+    The batch is not lost: the next ``recv()`` returns it. The rows of failed environments are zero and truncated. The
+    auto-reset mode determines how these environments are reset, see ``on_error``. If a failed environment is Python
+    code in this process, the cause of the error, ``__cause__``, is the exception that the environment raised, that of
+    the first one if several failed.
 
     Attributes
     ----------
@@ -117,10 +126,10 @@ class EnvStepError(EnvPoolError, RuntimeError):
         Reason of the failure by env id.
     """
 
-    def __init__(self, failures: dict[int, str]):
+    def __init__(self, failures: dict[int, str], autoreset_mode: str = "next_step"):
         self.failures = failures
         self._problem = f"{len(failures)} env(s) failed: {listed(failures)}"
-        super().__init__(f"{self._problem}. recv() still returns the batch; the next step of a failed env resets it")
+        super().__init__(f"{self._problem}. recv() still returns the batch; {NEXT_EPISODES[autoreset_mode]}")
 
 
 class EnvTimeoutError(TimeoutError, PoolStateError):

@@ -56,7 +56,7 @@ cdef int refuse_wait(const Engine* e) except -1:
     """See check_can_fill()."""
     if e.outstanding == 0:
         raise PoolStateError(
-            "recv() would wait forever, because nothing is in flight: call send(), async_reset() or step() first"
+            "recv() has nothing to wait for, because nothing is in flight: call send(), async_reset() or step() first"
         )
     raise PoolStateError(
         f"recv() would wait forever, because {e.outstanding} envs are in flight and a batch needs {e.batch_size}: send "

@@ -8,7 +8,9 @@ from envpool._core.structs cimport Engine
 
 from envpool.env cimport ENVPOOL_NO_MEMORY
 
-from envpool.errors import EnvCreateError, EnvStepError
+from envpool.errors import EnvCreateError, EnvStepError, NEXT_EPISODES
+
+cdef tuple MODES = tuple(NEXT_EPISODES)     # by the codes of the engine
 
 
 cdef int raise_create_failure(str name, int32_t num_envs, const CreateFailure* failure) except -1:
@@ -97,7 +99,7 @@ cdef class FailureReports:
             if code:
                 failures[id], its_cause = failure_of(e, id, code)
                 cause = its_cause if cause is None else cause
-        error = EnvStepError(failures) if failures and not self.restarts else None
+        error = EnvStepError(failures, MODES[e.autoreset]) if failures and not self.restarts else None
         for id in failures:         # only now: an exception on the way here must not hide that the envs have failed
             if self.restarts:
                 self.texts[id] = failures[id]

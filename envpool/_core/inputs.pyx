@@ -144,7 +144,7 @@ cdef int32_t take_idle(Engine* e, object env_id, const int32_t** ids, bint is_re
         id = ep_load_rlx64(&wide[i]) if is_wide else ep_load_rlx32(&narrow[i])
         if id < 0 or id >= e.num_envs or e.busy[id] or e.held[id] or (not is_reset and e.reset[id] == REFUSED):
             release(e, e.scratch, <int32_t>i)
-            refuse(e, env_id, i)
+            refuse(e, env_id, i, is_reset)
         e.busy[id] = 1
         e.scratch[i] = <int32_t>id
     ids[0] = e.scratch
@@ -165,28 +165,27 @@ cdef int32_t take_all(Engine* e, const int32_t** ids, bint is_reset) except -1:
     if e.num_held or (e.autoreset == DISABLED and not is_reset):
         for i in range(e.num_envs):
             if e.held[i] or (not is_reset and e.reset[i] == REFUSED):
-                refuse(e, np.arange(e.num_envs), i)
+                refuse(e, np.arange(e.num_envs), i, is_reset)
     memset(e.busy, 1, e.num_envs)
     ids[0] = e.all_ids
     return e.num_envs
 
 
-cdef int refuse(const Engine* e, object env_id, int64_t at) except -1:
+cdef int refuse(const Engine* e, object env_id, int64_t at, bint is_reset) except -1:
     """Raises EnvIdError for env_id[at]; all earlier entries passed."""
     id = int(env_id[at])
+    effect = "nothing was reset" if is_reset else "nothing was sent"
     if not 0 <= id < e.num_envs:
-        raise EnvIdError(f"env_id[{at}] must be between 0 and {e.num_envs - 1}, got {id}; nothing was sent")
+        raise EnvIdError(f"env_id[{at}] must be between 0 and {e.num_envs - 1}, got {id}; {effect}")
     if id in env_id[:at].tolist():
-        raise EnvIdError(f"env_id[{at}] is {id}, which appears twice: send one action per env; nothing was sent")
+        raise EnvIdError(f"env_id[{at}] is {id}, which appears twice: pass each id once; {effect}")
     if e.busy[<int32_t>id]:
-        raise EnvIdError(f"env_id[{at}] is {id}, which is still in flight: {RECV}; nothing was sent")
+        raise EnvIdError(f"env_id[{at}] is {id}, which is still in flight: {RECV}; {effect}")
     if e.held[<int32_t>id]:
-        raise EnvIdError(
-            f"env_id[{at}] is {id}, which {holding_call(e, <int32_t>id)}; nothing was sent"
-        )
+        raise EnvIdError(f"env_id[{at}] is {id}, which {holding_call(e, <int32_t>id)}; {effect}")
     raise EnvIdError(
-        f"env {id} has no running episode and autoreset_mode is 'disabled': call reset(env_id) for it first; nothing "
-        "was sent"
+        f"env {id} has no running episode and autoreset_mode is 'disabled': call reset(env_id) for it first; "
+        f"{effect}"
     )
 
 

@@ -46,7 +46,7 @@ cdef class Pool:
     cdef int32_t send_resets(self, object env_id, object seeds, ResetOptions options, int visit,
                              int activities) except -1
     cdef object receive_resets(self, object env_id, ResultTemplate template)
-    cdef cnp.ndarray bytes_of_idle(self, object env_ids, bint are_moves, bint are_known=*)
+    cdef cnp.ndarray bytes_of_idle(self, object env_ids, int what, bint are_known=*)
     cdef int end(self, bint waits) except -1
     cdef int stop(self, bint waits) except -1
     cdef void drop_engine(self) noexcept

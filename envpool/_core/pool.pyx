@@ -48,6 +48,12 @@ from envpool.errors import EnvIdError, PoolStateError
 cnp.import_array()
 
 
+cdef enum BytesOfEnv:
+    PLAYER_FLAGS    # of its places for players, see players.pxd
+    LEGAL_MOVES     # nonzero for each legal move
+    IS_BROKEN       # whether its last step or reset failed
+
+
 cdef object assign_cpus(Engine* e, object nodes):
     """Sets the CPUs of the workers, by NUMA node; returns what must live as long as the engine."""
     cpus = np.concatenate(nodes).astype(np.int32)
@@ -584,17 +590,21 @@ cdef class Pool:
 
     # ---- players -----------------------------------------------------------------------------------------------------
 
-    cdef cnp.ndarray bytes_of_idle(self, object env_ids, bint are_moves, bint are_known=False):
-        """Returns the flags of the players of idle envs or, `are_moves`, which moves are legal: a row for each env.
+    cdef cnp.ndarray bytes_of_idle(self, object env_ids, int what, bint are_known=False):
+        """Returns what the engine notes of idle envs, see BytesOfEnv: a row for each env.
 
         `are_known`: the caller knows that the envs are idle; somebody may be rendering them.
         """
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"sample_actions")
         cdef Engine* e = self.engine
-        cdef const uint8_t* source = e.turns.legal if are_moves else e.player_flags
-        cdef int64_t i, size = e.turns.num_moves if are_moves else e.num_players
+        cdef const uint8_t* source = e.broken
+        cdef int64_t i, size = 1
         cdef cnp.ndarray ids, rows
         cdef const int32_t* id
+        if what == PLAYER_FLAGS:
+            source, size = e.player_flags, e.num_players
+        elif what == LEGAL_MOVES:
+            source, size = e.turns.legal, e.turns.num_moves
         try:
             ids = checked_ids(e, as_ids(env_ids, "env_id"), "env_id")
             rows = np.empty((ids.shape[0], size), np.uint8)
@@ -616,7 +626,7 @@ cdef class Pool:
         env_ids : array_like of int
             (n,) ids; they may repeat.
         """
-        return (<object>self.bytes_of_idle(env_ids, False) & HAS_ROW).astype(np.bool_)
+        return (<object>self.bytes_of_idle(env_ids, PLAYER_FLAGS) & HAS_ROW).astype(np.bool_)
 
     def _acting(self, env_ids):
         """Return which players of envs whose rows were received act in the next step, bool (n, places for players).
@@ -626,7 +636,7 @@ cdef class Pool:
         env_ids : array_like of int
             (n,) ids; they may repeat.
         """
-        return (<object>self.bytes_of_idle(env_ids, False, True) & ACTS).astype(np.bool_)
+        return (<object>self.bytes_of_idle(env_ids, PLAYER_FLAGS, True) & ACTS).astype(np.bool_)
 
     def _legal_mask(self, env_ids):
         """Return which moves are legal for the players whose turn it is in idle envs, bool (n, moves); all of them
@@ -637,9 +647,19 @@ cdef class Pool:
         env_ids : array_like of int
             (n,) ids; they may repeat.
         """
-        legal = self.bytes_of_idle(env_ids, True).astype(np.bool_)
+        legal = self.bytes_of_idle(env_ids, LEGAL_MOVES).astype(np.bool_)
         legal[~legal.any(1)] = True
         return legal if legal.shape[1] else None
+
+    def _have_failed(self, env_ids):
+        """Return which idle envs cannot be drawn, since their last step or reset failed, bool (n,).
+
+        Parameters
+        ----------
+        env_ids : array_like of int
+            (n,) ids; they may repeat.
+        """
+        return self.bytes_of_idle(env_ids, IS_BROKEN)[:, 0].astype(np.bool_)
 
     # ---- rendering ---------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from envpool._support.text import shown
-from envpool.errors import ConfigError
+from envpool.errors import NEXT_EPISODES, ConfigError
 
 INT32_MAX = 2**31 - 1
 
@@ -156,7 +156,7 @@ def check_seed_options(seed: Any, env_seed: Any, num_envs: int, limit: int = LAR
 
 
 #: Names of the modes. The position of a mode is its code in the core, see ``_core/structs.pxd``.
-AUTORESET_MODES = ("next_step", "same_step", "disabled")
+AUTORESET_MODES = tuple(NEXT_EPISODES)
 
 
 def canonical_mode(name: str, mode: Any) -> str:

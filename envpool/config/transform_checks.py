@@ -50,10 +50,15 @@ def check_number(name: str, value: Any) -> float:
 def check_scale(name: str, value: Any) -> float:
     """Return the factor of rewards."""
     number = check_number(name, value)
-    limits = np.finfo(np.float32)
-    if number and not float(limits.smallest_subnormal) <= abs(number) <= float(limits.max):
+    if not fits_float32(number):
         raise ConfigError(f"{name} must be a number that float32 can hold, got {shown(value)}")
     return number
+
+
+def fits_float32(number: float) -> bool:
+    """Return whether a number is zero, infinite, or in the range of float32."""
+    limits = np.finfo(np.float32)
+    return number in (0, -np.inf, np.inf) or float(limits.smallest_subnormal) <= abs(number) <= float(limits.max)
 
 
 def check_bounds(name: str, value: Any) -> tuple[float, float] | None:
@@ -72,6 +77,8 @@ def check_bounds(name: str, value: Any) -> tuple[float, float] | None:
         raise ConfigError(
             f"{name} must be a positive number c, for (-c, c), or a pair with low < high, got {shown(value)}"
         )
+    if not all(map(fits_float32, pair)) or np.float32(pair[0]) == np.float32(pair[1]):
+        raise ConfigError(f"{name} must have bounds that float32 can hold and tell apart, got {shown(value)}")
     return pair[0], pair[1]
 
 

@@ -176,6 +176,7 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             self._check_mask(mask)
             mask = mask.copy()  # it is read again after the reset
             options = {**(options or {}), "reset_mask": mask}
+        which = np.ones(self.num_envs, np.bool_) if mask is None else mask
         if is_sequence(seed) and mask is not None:
             if len(seed) != self.num_envs:  # type: ignore[arg-type]
                 raise ConfigError(
@@ -189,6 +190,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             shown_obs = obs if mask is None else replace_rows(self._obs, mask, obs)
             self._obs = copied(shown_obs) if self._copies_obs else shown_obs
         except EXPLAINED as error:
+            if isinstance(error, EnvStepError) and self._frames is not None:
+                self._frames.end(which)
             explain(self.pool, error, WAY_OUT)
             raise
         except REFUSALS:
@@ -198,9 +201,9 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             raise
         self._note_seeds(seed, mask)
         if self._frames is not None:
-            self._frames.begin(np.ones(self.num_envs, np.bool_) if mask is None else mask)
+            self._frames.begin(which)
         if mask is None:
-            return shown_obs, with_masks(info, np.ones(self.num_envs, np.bool_))
+            return shown_obs, with_masks(info, which)
         return shown_obs, with_masks(spread_rows(info, mask), mask.copy())
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -243,7 +246,9 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             self._obs = copied(obs) if self._copies_obs else obs
         except EXPLAINED as error:
             if isinstance(error, EnvStepError):
-                self._obs = self.pool.recv()[0]
+                self._obs, _, terminated, truncated, *_ = self.pool.recv()
+                if self._frames is not None:
+                    self._frames.add(terminated | truncated, self.metadata["autoreset_mode"])
             explain(self.pool, error, WAY_OUT)
             raise
         except REFUSALS:
@@ -401,21 +406,31 @@ class Frames:
         self._lists: list[list[Any]] = [[] for _ in range(num_envs)]
         self._ended = np.zeros(num_envs, np.bool_)
 
+    def end(self, which: Any) -> None:
+        """Begin new lists at the next frames of the environments `which`, bool (num_envs,)."""
+        self._ended |= which
+
     def begin(self, which: Any) -> None:
         """Collect the first frames of the environments that were reset; `which` is bool (num_envs,)."""
-        ids = np.flatnonzero(which)
-        for i, frame in zip(ids, self._pool.render(ids), strict=True):
-            self._lists[i] = [frame]
-            self._ended[i] = False
+        self.end(which)
+        self._draw(np.flatnonzero(which))
 
     def add(self, ended: Any, mode: AutoresetMode) -> None:
         """Collect a frame of each environment after a step that ended the episodes `ended`, bool (num_envs,)."""
-        begun = ended if mode == AutoresetMode.SAME_STEP else self._ended
-        for i, frame in enumerate(self._pool.render(self._pool._ids)):
-            if begun[i]:
+        if mode == AutoresetMode.SAME_STEP:
+            self.end(ended)
+        self._draw(self._pool._ids)
+        if mode != AutoresetMode.SAME_STEP:
+            self.end(ended)
+
+    def _draw(self, ids: Any) -> None:
+        """Collect a frame of each environment, except for those that have failed, which have nothing to draw."""
+        drawn = ids[~self._pool._have_failed(ids)]
+        for i, frame in zip(drawn, self._pool.render(drawn), strict=True):
+            if self._ended[i]:
                 self._lists[i] = []
             self._lists[i].append(frame)
-        self._ended = ended
+            self._ended[i] = False
 
     def take(self) -> tuple[list[Any], ...]:
         """Return the lists of frames, and begin new ones."""

@@ -8,7 +8,7 @@ import gc
 import numpy as np
 import pytest
 
-from envpool.errors import ConfigError, EnvIdError
+from envpool.errors import ConfigError, EnvIdError, EnvStepError
 from tests.support import plugin
 from tests.support.checked_pool import FAIL
 
@@ -225,3 +225,18 @@ def test_a_failed_seeding_is_repaired_by_the_next_reset():
         *_, info = pool.step(actions())
         assert texts(info) == {}
         assert info["elapsed_step"].tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("mode", "way_out"),
+    [
+        ("next_step", "the next step of a failed env resets it"),
+        ("same_step", "a failed env has been reset"),
+        ("disabled", r"reset\(env_id\) starts a new episode"),
+    ],
+)
+def test_the_error_says_how_the_next_episode_starts(mode, way_out):
+    with make(on_error="raise", autoreset_mode=mode) as pool:
+        pool.reset()
+        with pytest.raises(EnvStepError, match=way_out):
+            pool.step(actions(1))

@@ -90,6 +90,7 @@ def test_env_ids(checked, what, call):
         else:
             getattr(checked.pool, call)(actions, ids)
     assert isinstance(caught.value, (IndexError, ValueError))
+    assert not str(caught.value).endswith("nothing was sent" if call.startswith("reset") else "nothing was reset")
     checked.assert_works()
 
 

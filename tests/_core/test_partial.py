@@ -269,7 +269,7 @@ def test_bad_arguments(case):
 def test_nothing_in_flight():
     with CheckedPool(6).pool as pool:
         for wish in ({"timeout": 0}, {"min_ready": 1}, {"timeout": 1e300}):
-            with pytest.raises(PoolStateError, match="nothing is in flight"):
+            with pytest.raises(PoolStateError, match="has nothing to wait for, because nothing is"):
                 pool.recv(**wish)
         assert pool.recv(min_ready=0)[0].shape == (0, 6)
         assert pool.recv(env_ids=[])[0].shape == (0, 6)

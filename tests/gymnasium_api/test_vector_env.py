@@ -17,6 +17,7 @@ from envpool.errors import (
     ActionError,
     ConfigError,
     EnvIdError,
+    EnvStepError,
     EnvTimeoutError,
     PoolClosedError,
     PoolStateError,
@@ -462,3 +463,30 @@ def test_lists_of_frames_equal_gymnasiums(mode):
     theirs.close()
     with pytest.raises(PoolClosedError):
         ours.render()
+
+
+@pytest.mark.parametrize("on_error", ["raise", "restart"])
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+def test_a_failed_env_begins_a_new_list_of_frames(mode, on_error):
+    options = {"render_mode": "rgb_array_list", "autoreset_mode": mode, "on_error": on_error}
+    envs = gymnasium.make_vec("envpool/BipedalWalker-v3", 2, **options)
+    envs.reset()
+    actions = np.zeros((2, 4), np.float32)
+    actions[1] = np.nan
+    with contextlib.nullcontext() if on_error == "restart" else pytest.raises(EnvStepError):
+        *_, truncated, _ = envs.step(actions)
+        assert truncated.tolist() == [False, True]
+    if mode == "disabled":
+        envs.reset(options={"reset_mask": np.array([False, True])})
+    else:
+        envs.step(np.zeros((2, 4), np.float32))
+    lengths = {"next_step": [3, 1], "same_step": [3, 2], "disabled": [2, 1]}
+    assert [len(frames) for frames in envs.render()] == lengths[mode]
+    envs.close()
+
+
+def test_envs_whose_resets_fail_have_no_frames():
+    envs = synthetic(render_mode="rgb_array_list", on_error="restart", fail_reset=0, fails_again=True)
+    envs.reset()
+    envs.step(zero_actions(envs))
+    assert envs.render() == ([],) * NUM_ENVS

@@ -117,7 +117,7 @@ def test_an_env_that_fails(pool):
 
 def test_recv_without_send(pool):
     handle, recv, send, _ = pool.xla()
-    with refuses(r"PoolStateError: recv\(\) would wait forever, because nothing is in flight"):
+    with refuses(r"PoolStateError: recv\(\) has nothing to wait for, because nothing is in flight"):
         jax.block_until_ready(jax.jit(recv)(handle))
     handle = send(handle, np.zeros(4, np.int32))
     with refuses("EnvIdError: 4 of 4 envs are still in flight"):

@@ -96,8 +96,8 @@ class Inbox:
         Rows of a batch of an async pool; 0 in a sync pool.
     restarts : bool
         If True, failures are texts in the infos, else exceptions.
-    is_same_step : bool
-        Whether the step that ends an episode begins the next one.
+    autoreset_mode : str
+        The auto-reset mode of the pool.
 
     Attributes
     ----------
@@ -107,9 +107,9 @@ class Inbox:
         The environments of the batch that was received last.
     """
 
-    def __init__(self, fleet: Fleet, batch_size: int, restarts: bool, is_same_step: bool):
+    def __init__(self, fleet: Fleet, batch_size: int, restarts: bool, autoreset_mode: str):
         self._fleet, self._batch_size, self._restarts = fleet, batch_size, restarts
-        self._is_same_step = is_same_step
+        self.autoreset_mode = autoreset_mode
         self.busy = np.zeros(fleet.starts[-1], np.bool_)
         self.last_ids = np.zeros(0, np.int32)
         self._lost = np.zeros(fleet.starts[-1], np.bool_)
@@ -242,7 +242,7 @@ class Inbox:
         self._batches.remove(batch)
         result, self.last_ids = batch.joined()
         self.busy[self.last_ids] = False
-        self._note_players(acting_players(result, self._is_same_step))
+        self._note_players(acting_players(result, self.autoreset_mode == "same_step"))
         return result
 
     def _note_players(self, acting: Any) -> None:
@@ -284,7 +284,7 @@ class Inbox:
             failures |= part.failures
             part.failures = {}
         if failures:
-            raise EnvStepError(failures)
+            raise EnvStepError(failures, self.autoreset_mode)
         return True
 
     def _take(self, batch: Batch, part: Part) -> None:

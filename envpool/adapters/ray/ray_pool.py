@@ -155,8 +155,8 @@ class RayPool:
         self._ids = np.arange(self.num_envs, dtype=np.int32)
         self.all_env_ids = self._ids.copy()  # the user may write to it
         restarts = self.config["on_error"] == "restart"
-        is_same_step = self.config["autoreset_mode"] == "same_step"
-        self._inbox = Inbox(self._fleet, self.batch_size if self.is_async else 0, restarts, is_same_step)
+        size = self.batch_size if self.is_async else 0
+        self._inbox = Inbox(self._fleet, size, restarts, self.config["autoreset_mode"])
         self._collector = None if policy is None else Collector(self._fleet, self._inbox, restarts)
         self._is_closed = False
 

@@ -102,5 +102,5 @@ class Collector:
                 return ActorRollout(index, ids, data)
             self._ask(index, self._weights is not None)
             if not self._restarts:
-                raise EnvStepError(failures)
+                raise EnvStepError(failures, self._inbox.autoreset_mode)
         raise PoolStateError("recv_collect() would wait forever: no actor is collecting, call send_collect() first")

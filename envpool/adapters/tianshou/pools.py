@@ -12,7 +12,7 @@ from envpool.adapters.pools import open_pool
 from envpool.adapters.sub_env import SubEnv, sub_envs
 from envpool.adapters.tianshou.base import BaseVectorEnv, objects
 from envpool.adapters.tianshou.workers import EnvWorker
-from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, advise
+from envpool.errors import NEXT_EPISODES, EnvIdError, EnvStepError, EnvTimeoutError, advise
 from envpool.pools.infos import split, split_info
 from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain
 
@@ -213,7 +213,8 @@ class VectorEnv(BaseVectorEnv):
         if not self.is_async:
             explain(self.pool, error)
         elif isinstance(error, EnvStepError):
-            advise(error, "step(None) still returns the results; the next step of a failed env resets it")
+            way_out = NEXT_EPISODES[self.pool.config["autoreset_mode"]]
+            advise(error, f"step(None) still returns the results; {way_out}")
         elif isinstance(error, EnvTimeoutError):
             advise(error, "step(None) waits for them again, and close() does not wait for them")
         elif busy := [i for i in self.waiting_id if i in sent]:
