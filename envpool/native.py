@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -93,8 +93,11 @@ class EnvDefinition(Protocol):
     ----------
     options : mapping of str to object
         Options of this environment and their defaults, in addition to the options that every task has. A value must be
-        of the type of its default; an option whose default is None accepts any value. No name is that of an option that
-        every task has; ``envpool.register(..., num_envs=2)`` sets the default of such an option.
+        of the type of its default; an option whose default is None accepts any value. Floats must be finite, except
+        for the options in `unbounded`. No name is that of an option that every task has; ``envpool.register(...,
+        num_envs=2)`` sets the default of such an option.
+    unbounded : collection of str
+        Options of floats that may be infinite, such as limits.
     params : mapping of str to Param
         Parameters, whose values may differ among environments, in the order of the table that `build` passes to
         `define`. They are options as well, which accept one value per environment. If a default is None,
@@ -128,6 +131,7 @@ class EnvDefinition(Protocol):
     """
 
     options: ClassVar[Mapping[str, Any]] = {}
+    unbounded: ClassVar[Collection[str]] = ()
     params: ClassVar[Mapping[str, Param]] = {}
     reset_options: ClassVar[Mapping[str, Param]] = {}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}

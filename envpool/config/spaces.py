@@ -6,7 +6,7 @@ import keyword
 import re
 import sys
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -202,7 +202,25 @@ def named(name: str, nest: Mapping[str, Any]) -> Any:
         field = identifier(key)
         repeats = sum(f == field or f.startswith(f"{field}_") for f in fields)
         fields.append(f"{field}_{repeats}" if field in fields else field)
-    return namedtuple(identifier(name), fields)(*values)
+    return named_tuple(identifier(name), fields)(*values)
+
+
+def named_tuple(name: str, fields: Iterable[str], defaults: Iterable[Any] | None = None) -> Any:
+    """Return a class of named tuples that can be pickled although it is no attribute of a module."""
+    made: Any = namedtuple(name, list(fields), defaults=defaults)  # type: ignore[misc]
+    made.__reduce__ = reduced  # type: ignore[method-assign, assignment]
+    return made
+
+
+def reduced(values: Any) -> tuple[Any, ...]:
+    """Return what pickling a tuple of a class of `named_tuple` needs."""
+    defaults = tuple(values._field_defaults.values())
+    return restored, (type(values).__name__, values._fields, defaults, tuple(values))
+
+
+def restored(name: str, fields: Iterable[str], defaults: Iterable[Any], values: Iterable[Any]) -> Any:
+    """Return the tuple that `reduced` has pickled."""
+    return named_tuple(name, fields, defaults)(*values)
 
 
 def identifier(name: str) -> str:

@@ -119,7 +119,7 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         PoolStateError
             An earlier call was interrupted: `reset` starts a new episode.
         """
-        batch = self._batch(action) if isinstance(action, dict) else np.expand_dims(action, 0)
+        batch = self._batch(action) if isinstance(action, dict) else [action]
         try:
             obs, reward, terminated, truncated, info = self.pool.step(batch)
         except EXPLAINED as error:

@@ -5,6 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import gymnasium
+
+from envpool._support.text import shown
+from envpool.errors import ConfigError
+
 
 class WithTaskSpec:
     """The part of an environment on a pool that completes the spec with which gymnasium registered the task.
@@ -20,6 +25,7 @@ class WithTaskSpec:
     """
 
     pool: Any
+    close: Any
     _gymnasium_spec: Any = None
 
     @property
@@ -30,6 +36,7 @@ class WithTaskSpec:
     @spec.setter
     def spec(self, spec: Any) -> None:
         if spec is not None:
+            self._check_task(spec)
             spec = copy.copy(spec)
             spec.max_episode_steps = self.pool.spec.max_episode_steps
             spec.reward_threshold = self.pool.spec.reward_threshold
@@ -37,3 +44,12 @@ class WithTaskSpec:
                 # make_vec adds it to the keyword arguments when it makes an environment from this spec.
                 spec.kwargs = spec.kwargs | {"max_episode_steps": spec.max_episode_steps}
         self._gymnasium_spec = spec
+
+    def _check_task(self, spec: Any) -> None:
+        """Raise ConfigError, and close the environment, if its task is not the one that the id of the spec names."""
+        registered = gymnasium.registry.get(spec.id)
+        task_id = None if registered is None else registered.kwargs.get("task_id")
+        given = spec.kwargs.get("task_id", task_id)
+        if task_id is not None and given != task_id:
+            self.close()
+            raise ConfigError(f"task_id must be {task_id!r} for {spec.id!r}, got {shown(given)}: leave it out")

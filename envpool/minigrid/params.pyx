@@ -3,7 +3,6 @@
 
 import operator
 
-from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 from libc.string cimport memset
 
@@ -74,8 +73,6 @@ cdef int fill_params(Params* p, dict options) except -1:
     p.is_mission_id = one_of(options, "mission", MISSIONS)
     p.bonus = one_of(options, "bonus", {name: i for i, name in enumerate(BONUSES)})
     p.bonus_scale = options["bonus_scale"]
-    if not isfinite(p.bonus_scale):
-        raise ConfigError(f"bonus_scale must be a finite number, got {options["bonus_scale"]}")
     check_range("obs_tile_size", options["obs_tile_size"], 1, LARGEST_TILE)
     p.obs_tile_size = options["obs_tile_size"]
     p.highlight = options["highlight"]

@@ -41,7 +41,7 @@ def pool_class(spec_cls: type[EnvSpec], style: str) -> type[EnvPool]:
     key = (spec_cls, style)
     if key not in _pool_classes:
         base: Any = spec_cls.definition.pool_base(import_module(f"envpool.pools.styles.{style}").pool_base())
-        members = {"__doc__": base.__doc__, "_made_by": (pool_class, style)}
+        members = {"__doc__": base.__doc__, "_made_by": (pool_class, style), "_spec_cls": spec_cls}
         made: type[EnvPool] = new_class(spec_cls.env, spec_cls.env.__name__ + base._suffix, base, members)
         return _pool_classes.setdefault(key, made)  # Another thread may have been faster.
     return _pool_classes[key]

@@ -18,6 +18,7 @@ from envpool._core.state import copy_states, restore_states, save_states
 from envpool._support.keywords import with_alias
 from envpool._support.machine import cpu_limit, numa_nodes, process_cpus
 from envpool._support.packages import install
+from envpool._support.text import shown
 from envpool._support.window import Window
 from envpool.config.checks import check_seed, check_seeds, core_code, is_sequence, nanoseconds, refused_floats
 from envpool.config.params import check_values
@@ -97,6 +98,8 @@ class EnvPool(PoolAttributes, Pool):
     _style: ClassVar[Any]
     #: For a class that `envpool.pools.classes.pool_class` has made: this function and the name of the style.
     _made_by: ClassVar[tuple[Callable[..., Any], str] | None] = None
+    #: The class whose specs the pool takes.
+    _spec_cls: ClassVar[type[EnvSpec]] = EnvSpec
     #: Ending of the names of the pool classes of this style.
     _suffix: ClassVar[str] = "EnvPool"
 
@@ -111,6 +114,9 @@ class EnvPool(PoolAttributes, Pool):
     _window: Window | None = None
 
     def __init__(self, spec: EnvSpec, render: RenderOptions | None = None):
+        if not isinstance(spec, self._spec_cls):
+            got = type(spec).__name__ if isinstance(spec, EnvSpec) else shown(spec)
+            raise TypeError(f"spec must be a {self._spec_cls.__name__}, got {got}: see envpool.make_spec")
         self.spec = spec
         config = spec.config
         self.num_envs = config.num_envs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from envpool._support.keywords import with_alias
+from envpool.config.spaces import named_tuple
 from envpool.errors import ConfigError, RenderError
 from envpool.pools.reset_options import one_per_reset
 from envpool.pools.styles.players import MASK
@@ -188,7 +188,7 @@ class PythonDMStyle(PythonStyle):
                 f"{self.obs_layout.objects[0].space}: use env_type='gymnasium'"
             )
         state = step.observation
-        with_infos = namedtuple("State", ("infos", *state._fields))({}, *state)
+        with_infos = named_tuple("State", ("infos", *state._fields))({}, *state)
         step = step._replace(observation=with_infos)
         return step, step
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -159,6 +158,9 @@ class EnvSpec:
     draws: ParamDraws | None
 
     def __init__(self, config: Any):
+        if getattr(config, "_fields", None) != self.gen_config._fields:
+            name = type(self).__name__
+            raise TypeError(f"config must be made by {name}.gen_config(**options), got {shown(config)}")
         self.config = validate(config, self.definition)
         self._params = dict(self.definition.resolve_params(self.config))
         self.config, self.common_config = validate_params(self.config, self._params)
@@ -577,7 +579,8 @@ def spec_class(env: type) -> type[EnvSpec]:
         check_class(definition)
         params = {name: param.default for name, param in definition.params.items()}
         options = with_transforms(POOL_DEFAULTS | dict(definition.options) | params)
-        config = namedtuple("Config", options, defaults=list(options.values()))  # type: ignore[misc]
+        config = spaces.named_tuple("Config", options, options.values())
+        config.__new__ = with_known_names(config.__new__, f"{env.__name__}EnvSpec")
         members = {"env": env, "definition": definition, "gen_config": config}
         # Another thread may have been faster.
         return _classes.setdefault(env, new_class(env, f"{env.__name__}EnvSpec", EnvSpec, members))
@@ -629,6 +632,17 @@ def check_names(options: Mapping[str, Any], known: Collection[str], what: str, o
             raise TypeError(f"{what} has no option {shown(name)}; {hint}")
 
 
+def with_known_names(new: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """Return the ``__new__`` of a configuration, which raises the TypeError of `check_names` for unknown options."""
+
+    @wraps(new)
+    def checked(cls: Any, *values: Any, **options: Any) -> Any:
+        check_names(options, cls._fields, what)
+        return new(cls, *values, **options)
+
+    return checked
+
+
 def own_options(definition: type[EnvDefinition]) -> dict[str, Any]:
     """Return the options and parameters of an environment with their defaults."""
     return {**definition.options, **definition.params}
@@ -644,6 +658,8 @@ def validate(config: Any, definition: type[EnvDefinition]) -> Any:
             c[name] = declared[name].check(name, value)
         elif name not in definition.params:
             c[name] = convert(name, value, defaults[name])
+            if isinstance(c[name], float) and not np.isfinite(c[name]) and name not in definition.unbounded:
+                raise ConfigError(f"{name} must be a finite number, got {c[name]}")
     check_together(c)
     is_unseeded = c["seed"] is None and np.size(c["env_seed"]) == 0 and not definition.needs_seeds
     limit = whole_number(f"max_seed() of {definition.__name__}", definition.max_seed(type(config)(**c)))

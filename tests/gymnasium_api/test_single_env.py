@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.env_match import check_environments_match
 
 import envpool
-from envpool.errors import ConfigError, EnvIdError
+from envpool.errors import ActionError, ConfigError, EnvIdError
 from envpool.gymnasium_api.single_env import EnvPoolEnv
 from tests.support import plugin
 from tests.support.python import output_of
@@ -100,6 +100,19 @@ def test_without_a_seed_every_environment_is_different():
 def test_options_of_several_environments(option):
     with pytest.raises(ConfigError, match=f"{option} is an option of several environments"):
         gymnasium.make("envpool/CartPole-v1", **{option: 2})
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
+def test_the_task_is_that_of_the_id(make):
+    with pytest.raises(ConfigError, match="task_id must be 'CartPole-v1' for 'envpool/CartPole-v1', got 'Pong-v5'"):
+        make("envpool/CartPole-v1", task_id="Pong-v5")
+
+
+def test_an_action_that_is_no_array():
+    env = gymnasium.make("envpool/CartPole-v1").unwrapped
+    env.reset()
+    with pytest.raises(ActionError, match="action 'action' must be an array"):
+        env.step([[1], [1, 2]])
 
 
 def test_the_last_seed():

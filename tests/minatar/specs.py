@@ -36,7 +36,7 @@ BAD_OPTIONS = [
             ConfigError,
             [f"sticky_action_prob must be between 0 and 1, got {value}"],
         )
-        for value in (-0.1, 1.5, float("nan"))
+        for value in (-0.1, 1.5)
     ),
     BadOption(
         TASK, {"sticky_action_prob": "never"}, TypeError, ["sticky_action_prob must be of type float, got 'never'"]

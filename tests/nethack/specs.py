@@ -96,6 +96,7 @@ BAD_OPTIONS = [
     bad({"character": "mon,role:wiz"}, "character must contain no comma"),
     bad({"character": "x" * 26}, "character must be printable ASCII of at most 25 characters"),
     bad({"character": "mön"}, "character must be printable ASCII"),
+    bad({"penalty_time": float("nan")}, "penalty_time must be a finite number, got nan"),
     bad({"options": "time"}, "options must be a sequence of str", error=TypeError),
     bad({"options": ("time\0",)}, r"options\[0\] must be printable ASCII of at most 127 characters"),
     bad({"options": ("x" * 128,)}, r"options\[0\] must be printable ASCII"),

@@ -1,4 +1,4 @@
-"""Pools whose construction failed: they can be closed, and every other use raises an error of this package."""
+"""Making pools; those whose construction failed can be closed, and every other use raises an error of this package."""
 
 import gc
 
@@ -6,6 +6,7 @@ import pytest
 
 import envpool
 from envpool.errors import EnvCreateError, PoolStateError
+from envpool.pools.classes import pool_class
 from envpool.python_envs.python_pool import PythonPool
 
 STYLES = ["gymnasium", "gym", "dm"]
@@ -74,3 +75,24 @@ def test_a_destructor_that_closes(monkeypatch):
         envpool.make_python(env_fn, 2)
     gc.collect()
     assert len(closed) == 1
+
+
+def test_specs_of_other_tasks_are_refused():
+    cls = type(envpool.make_spec("CartPole-v1"))
+    pool_cls = pool_class(cls, "gymnasium")
+    pong = envpool.make_spec("Pong-v5")
+    for make, argument, text in (
+        (cls, {"num_envs": 2}, r"config must be made by CartPoleEnvSpec.gen_config\(.*got {'num_envs': 2}"),
+        (cls, pong.config, "config must be made by CartPoleEnvSpec.gen_config"),
+        (pool_cls, None, "spec must be a CartPoleEnvSpec, got None"),
+        (pool_cls, pong, "spec must be a CartPoleEnvSpec, got AtariEnvSpec"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            make(argument)
+    with pytest.raises(TypeError, match="CartPoleEnvSpec has no option 'nu'; did you mean"):
+        cls.gen_config(nu=3)
+
+
+def test_pools_have_no_generator_of_gymnasium():
+    with envpool.make_gymnasium("CartPole-v1", seed=3) as pool:
+        assert not hasattr(pool, "np_random") and not hasattr(pool, "np_random_seed")

@@ -1,6 +1,7 @@
 """EnvSpec and ArraySpec: configuration, array specs, spaces, dm specs."""
 
 import contextlib
+import copy
 import math
 import pickle
 
@@ -251,6 +252,15 @@ def test_nests():
     assert state._fields == ("a", "field_class", "x_y", "x_y_1")
     assert type(state.a).__name__ == "a"
     assert state.a.b == 1
+
+
+def test_named_tuples_can_be_pickled_and_copied():
+    with envpool.make_dm("Ant-v5", num_envs=2, episode_statistics=True) as pool:
+        step, spec = pool.reset(), pool.spec
+    for made in (spec.config, pool.observation_spec(), step):
+        for again in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+            assert type(again).__name__ == type(made).__name__ and repr(again) == repr(made)
+    assert type(spec)(pickle.loads(pickle.dumps(spec.config))) == spec
 
 
 def test_the_id_may_be_replaced():

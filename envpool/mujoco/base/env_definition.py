@@ -97,6 +97,19 @@ class MujocoEnvDefinition(EnvDefinition):
         If not None, replaces `near_cost_weight`.
     """
 
+    unbounded = tuple(
+        f"{limited}_{end}"
+        for limited in (
+            "healthy_z",
+            "healthy_angle",
+            "healthy_state",
+            "velocity",
+            "observation",
+            "contact_force",
+            "contact_cost",
+        )
+        for end in ("min", "max")
+    )
     params: ClassVar[Mapping[str, Param]] = PARAMS
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
     default_source = "from the model"

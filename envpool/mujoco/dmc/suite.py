@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -42,8 +45,26 @@ def load(module: str) -> ModuleType:
         warnings.simplefilter("ignore")
         try:
             return import_with_bindings(module)
-        except ImportError as error:
-            raise ImportError(
-                f"the models of dm_control's tasks come from dm_control, which cannot be imported ({error}); "
-                f"run: {install('dmc')}; with Python 3.13 or later also: envpool fetch-dmc"
-            ) from error
+        except Exception:  # also of dm_control's renderer, if the library that MUJOCO_GL names does not work
+            try:
+                with no_renderer():
+                    return import_with_bindings(module)
+            except ImportError as error:
+                raise ImportError(
+                    f"the models of dm_control's tasks come from dm_control, which cannot be imported ({error}); "
+                    f"run: {install('dmc')}; with Python 3.13 or later also: envpool fetch-dmc"
+                ) from error
+
+
+@contextmanager
+def no_renderer() -> Iterator[None]:
+    """Let dm_control, which chooses its own renderer when it is imported, choose none."""
+    chosen = os.environ.get("MUJOCO_GL")
+    os.environ["MUJOCO_GL"] = "off"
+    try:
+        yield
+    finally:
+        if chosen is None:
+            del os.environ["MUJOCO_GL"]
+        else:
+            os.environ["MUJOCO_GL"] = chosen

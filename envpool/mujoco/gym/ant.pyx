@@ -14,7 +14,7 @@ from envpool.mujoco.gym.common cimport (
 from envpool.numerics.numpy_exact cimport np_norm
 
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
-from envpool.mujoco.gym.options import either, finite, gym_options, limits, one_of
+from envpool.mujoco.gym.options import either, gym_options, limits, one_of, weights
 
 INFO = {
     "reward_forward": FORWARD, "forward_reward": FORWARD, "reward_ctrl": CTRL, "reward_contact": CONTACT,
@@ -77,7 +77,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
 cdef int read_ant(AntOptions* o, Model model, object config) except -1:
     o.version = one_of(config, "version", (3, 4, 5))
     read_health(&o.health, config)
-    (o.contact_cost_weight,) = finite(config, "contact_cost_weight")
+    (o.contact_cost_weight,) = weights(config, "contact_cost_weight")
     o.force_min, o.force_max = limits(config, "contact_force_range", "contact_force_min", "contact_force_max")
     main_body = config.main_body
     if main_body is None:

@@ -19,7 +19,7 @@ from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_file
 from envpool.mujoco.base.model_files import load_users_model
-from envpool.mujoco.gym.options import ASSETS, finite, limits, model_path, scale
+from envpool.mujoco.gym.options import ASSETS, limits, model_path, scale, weights
 
 cdef enum:
     MAX_SUMMANDS = 128          # np.sum splits longer arrays
@@ -97,7 +97,7 @@ cdef int32_t body_id(Model model, object body) except -1:
 
 
 cdef int read_locomotion(Locomotion* l, object config, int hidden) except -1:
-    l.forward_reward_weight, l.ctrl_cost_weight = finite(config, "forward_reward_weight", "ctrl_cost_weight")
+    l.forward_reward_weight, l.ctrl_cost_weight = weights(config, "forward_reward_weight", "ctrl_cost_weight")
     l.reset_noise_scale = scale(config)
     l.skipped = hidden * config.exclude_current_positions_from_observation
     return 0
@@ -108,7 +108,7 @@ cdef void observe_locomotion(const Sim* s, double* out) noexcept nogil:
 
 
 cdef int read_health(Health* h, object config) except -1:
-    (h.reward,) = finite(config, "healthy_reward")
+    (h.reward,) = weights(config, "healthy_reward")
     h.z_min, h.z_max = limits(config, "healthy_z_range", "healthy_z_min", "healthy_z_max")
     h.terminates = config.terminate_when_unhealthy
     h.legacy_reward = config.legacy_healthy_reward

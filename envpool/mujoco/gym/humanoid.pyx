@@ -18,7 +18,7 @@ from envpool.numerics.numpy_exact cimport np_norm, np_sum
 
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
 from envpool.mujoco.gym.humanoid_bodies import humanoid_options
-from envpool.mujoco.gym.options import finite, limits, one_of
+from envpool.mujoco.gym.options import limits, one_of, weights
 
 cdef struct Options:
     BodyObservation observation
@@ -142,7 +142,7 @@ include_cfrc_ext_in_observation : bool
         o.version = one_of(config, "version", (3, 4, 5))
         read_locomotion(&o.locomotion, config, 2)
         read_health(&o.health, config)
-        (o.contacts.weight,) = finite(config, "contact_cost_weight")
+        (o.contacts.weight,) = weights(config, "contact_cost_weight")
         o.contacts.lowest, o.contacts.highest = limits(
             config, "contact_cost_range", "contact_cost_min", "contact_cost_max"
         )

@@ -15,7 +15,7 @@ from envpool.mujoco.gym.humanoid_bodies cimport (
 
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
 from envpool.mujoco.gym.humanoid_bodies import humanoid_options
-from envpool.mujoco.gym.options import either, finite, limits
+from envpool.mujoco.gym.options import either, limits, weights
 
 cdef struct Options:
     BodyObservation observation
@@ -103,7 +103,7 @@ class GymHumanoidStandup(MujocoEnvDefinition):
         cdef Model model = load_gym_model(config, 3, 6)
         size = read_body_observation(&o.observation, model, config)
         read_locomotion(&o.locomotion, config, 2)
-        (o.healthy_reward,) = finite(config, "healthy_reward")
+        (o.healthy_reward,) = weights(config, "healthy_reward")
         o.contacts.weight = either(config, "impact_cost_weight", "contact_cost_weight")
         o.contacts.lowest, o.contacts.highest = limits(config, "impact_cost_range", float("-inf"), "contact_cost_max")
         o.computes_contacts = config.post_constraint

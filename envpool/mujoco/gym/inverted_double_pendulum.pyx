@@ -14,7 +14,7 @@ from envpool.mujoco.gym.common cimport (
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
-from envpool.mujoco.gym.options import finite, gym_options, limits, scale
+from envpool.mujoco.gym.options import gym_options, limits, scale, weights
 
 cdef struct Options:
     double healthy_reward
@@ -105,7 +105,7 @@ class GymInvertedDoublePendulum(MujocoEnvDefinition):
             raise ConfigError(
                 f"constraint_obs_dim must be between 0 and {model.m.nv}, got {shown(config.constraint_obs_dim)}"
             )
-        o.healthy_reward, o.tip_height = finite(config, "healthy_reward", "healthy_z_max")
+        o.healthy_reward, o.tip_height = weights(config, "healthy_reward", "healthy_z_max")
         o.reset_noise_scale = scale(config)
         o.observation_min, o.observation_max = limits(config, None, "observation_min", "observation_max")
         o.constraint_forces = config.constraint_obs_dim

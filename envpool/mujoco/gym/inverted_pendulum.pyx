@@ -9,7 +9,7 @@ from envpool.mujoco.gym.common cimport (
 )
 
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
-from envpool.mujoco.gym.options import finite, gym_options, limits, scale
+from envpool.mujoco.gym.options import gym_options, limits, scale, weights
 
 cdef struct Options:
     double healthy_reward
@@ -72,7 +72,7 @@ class GymInvertedPendulum(MujocoEnvDefinition):
     def build(config):
         cdef Options o
         cdef Model model = load_gym_model(config, 2, 1)
-        (o.healthy_reward,) = finite(config, "healthy_reward")
+        (o.healthy_reward,) = weights(config, "healthy_reward")
         o.reset_noise_scale = scale(config)
         o.angle_min, o.angle_max = limits(config, None, "healthy_z_min", "healthy_z_max")
         o.if_not_terminated = config.reward_if_not_terminated

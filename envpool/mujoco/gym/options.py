@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from envpool._support.text import shown
 from envpool.config.checks import convert
 from envpool.errors import ConfigError
@@ -24,6 +26,8 @@ def assets_folder() -> Path:
 
 
 ASSETS = assets_folder()
+
+LARGEST_REWARD = float(np.finfo(np.float32).max)
 
 
 def gym_options(**options: Any) -> dict[str, Any]:
@@ -47,12 +51,16 @@ def model_path(xml_file: str) -> Path:
     return find_model(xml_file, ASSETS, f"the name of one of {names}")
 
 
-def finite(config: Any, *names: str) -> tuple[float, ...]:
-    """Return the values of options that must be finite numbers, or raise ConfigError."""
-    for name in names:
-        if not math.isfinite(getattr(config, name)):
-            raise ConfigError(f"{name} must be finite, got {getattr(config, name)}")
-    return tuple(getattr(config, name) for name in names)
+def weights(config: Any, *names: str) -> tuple[float, ...]:
+    """Return the values of options that rewards are multiples of, or raise ConfigError."""
+    return tuple(check_weight(name, getattr(config, name)) for name in names)
+
+
+def check_weight(name: str, value: float) -> float:
+    """Return a number that rewards, which are float32, are multiples of; or raise ConfigError."""
+    if not abs(value) <= LARGEST_REWARD:
+        raise ConfigError(f"{name} must be a number that float32 can hold, got {value}")
+    return value
 
 
 def scale(config: Any, name: str = "reset_noise_scale", *, lowest: float = 0.0) -> float:
@@ -78,7 +86,7 @@ def limits(config: Any, pair: str | None, low: float | str, high: float | str) -
     Raises
     ------
     ConfigError
-        The value is not a pair of numbers, or one of the numbers is NaN.
+        The value is not a pair of numbers, or one of the numbers is NaN or infinite on the wrong side.
     """
     given = getattr(config, pair) if pair else None
     if given is None:
@@ -92,9 +100,9 @@ def limits(config: Any, pair: str | None, low: float | str, high: float | str) -
             ends = []
     if len(ends) != 2:
         raise ConfigError(f"{pair} must be a pair of numbers (lowest, highest), got {shown(given)}")
-    for name, end in zip(names, ends, strict=True):
-        if math.isnan(end):
-            raise ConfigError(f"{name} must not be NaN")
+    for name, end, wrong in zip(names, ends, (math.inf, -math.inf), strict=True):
+        if math.isnan(end) or end == wrong:
+            raise ConfigError(f"{name} must not be {'NaN' if math.isnan(end) else end}")
     return ends[0], ends[1]
 
 
@@ -106,12 +114,11 @@ def either(config: Any, name: str, other: str) -> Any:
     TypeError
         The value of `name` has another type than that of `other`.
     ConfigError
-        It is an int that is not in the range of float64.
+        It is an int that is not in the range of float64, or a weight of a reward that float32 cannot hold.
     """
     given, fallback = getattr(config, name), getattr(config, other)
-    if given is None:
-        return fallback
-    return convert(name, given, fallback)
+    name, value = (other, fallback) if given is None else (name, convert(name, given, fallback))
+    return check_weight(name, value) if isinstance(value, float) else value
 
 
 def one_of(config: Any, name: str, allowed: tuple[int, ...]) -> int:

@@ -15,7 +15,7 @@ from envpool.numerics.numpy_exact cimport np_norm
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
-from envpool.mujoco.gym.options import either, finite, gym_options, scale
+from envpool.mujoco.gym.options import either, gym_options, scale
 
 cdef struct Options:
     double ctrl_cost_weight
@@ -135,9 +135,8 @@ class GymPusher(MujocoEnvDefinition):
         o.dist_cost_weight = either(config, "reward_dist_weight", "dist_cost_weight")
         o.near_cost_weight = either(config, "reward_near_weight", "near_cost_weight")
         o.qvel_scale = scale(config, "reset_qvel_scale")
-        o.x_min, o.x_max, o.y_min, o.y_max, o.distance_min = finite(
-            config, "cylinder_x_min", "cylinder_x_max", "cylinder_y_min", "cylinder_y_max", "cylinder_dist_min"
-        )
+        o.x_min, o.x_max, o.distance_min = config.cylinder_x_min, config.cylinder_x_max, config.cylinder_dist_min
+        o.y_min, o.y_max = config.cylinder_y_min, config.cylinder_y_max
         for low, high, axis in ((o.x_min, o.x_max, "x"), (o.y_min, o.y_max, "y")):
             if not 0 <= high - low <= 1e100:
                 raise ConfigError(

@@ -22,7 +22,7 @@ from envpool.mujoco.robotics.mazes cimport (
 
 from envpool.errors import ConfigError
 from envpool.mujoco.gym.ant import INFO as ANT_INFO, GymAnt
-from envpool.mujoco.gym.options import finite, model_path
+from envpool.mujoco.gym.options import model_path, weights
 from envpool.mujoco.robotics.maze_rewards import MazeEnvDefinition
 from envpool.mujoco.robotics.mazes import MAZE_OPTIONS
 
@@ -107,7 +107,7 @@ class AntMaze(MazeEnvDefinition):
         model, keep = load_maze(&o.maze, config, model_path(config.xml_file))
         if model.m.nq < 3 or model.m.nv < 1:
             raise ConfigError(f"{model.source} has {model.m.nq} positions (nq), this task needs at least 3")
-        o.ant.locomotion.forward_reward_weight, o.ant.locomotion.ctrl_cost_weight = finite(
+        o.ant.locomotion.forward_reward_weight, o.ant.locomotion.ctrl_cost_weight = weights(
             config, "forward_reward_weight", "ctrl_cost_weight"
         )
         o.ant.locomotion.reset_noise_scale, o.ant.locomotion.skipped = 0.0, 2

@@ -133,6 +133,16 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
         result: tuple[Any, dict[str, Any]] = super().reset(env_id, seed=seed, options=options)
         return result
 
+    @property  # type: ignore[misc]
+    def np_random(self) -> Any:
+        """Raise AttributeError: the environments have generators of their own."""
+        raise AttributeError("a pool has no np_random: each env has a generator of its own, which reset(seed=) reseeds")
+
+    @property
+    def np_random_seed(self) -> Any:
+        """Raise AttributeError, see `np_random`."""
+        raise AttributeError("a pool has no np_random_seed: its envs were made with the seeds spec.seeds()")
+
     @property
     def observation_space(self) -> gymnasium.Space[Any]:
         """Observation space of one environment."""
