@@ -94,6 +94,8 @@ class Scenario:
 def read_scenario(path: Path) -> Scenario:
     """Return what a configuration file says, or raise a ConfigError that names the line."""
     try:
+        if path.exists() and not path.is_file():  # a device may have no end
+            raise OSError("it is not a regular file")
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:  # ValueError: the text is not UTF-8, or the path contains NUL
         raise ConfigError(

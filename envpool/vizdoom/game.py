@@ -305,7 +305,7 @@ def checked_deltas(config: Any) -> Mapping[str, tuple[int, float, float]]:
             raise ConfigError(
                 f"delta_button_config: {shown(name)} is not one of {', '.join(BUTTONS[FIRST_DELTA_BUTTON:])}"
             )
-        if not are_numbers(entry, 3) or entry[0] != int(entry[0]) or not 0 <= entry[0] <= 10_000:
+        if not are_numbers(entry, 3) or int(entry[0]) != entry[0] or not 0 <= entry[0] <= 10_000 or entry[1] > entry[2]:
             raise ConfigError(
                 f"delta_button_config[{shown(name)}] must be the number of values (0 to 10000), the smallest and the "
                 f"largest value, got {shown(entry)}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import struct
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from envpool._support.text import shown
+from envpool._support.text import shortened, shown
 from envpool.errors import ConfigError
 from envpool.vizdoom.config_file import Scenario
 from envpool.vizdoom.names import FORMAT_NUMBERS
@@ -35,9 +37,12 @@ def arguments_of(config: Any, scenario: Scenario, limit: int) -> list[str]:
     wads = existing(config.wad_path, scenario.wad, folder / "scenarios", "wad_path")
     width, height = scenario.screen_size
     aspect = next((number for (w, h), number in ASPECTS.items() if width * h == height * w), 0)
+    iwads = existing(config.iwad_path, scenario.iwad or folder / "freedoom2.wad", folder, "iwad_path")
+    if "-file" not in words:
+        check_map(config.map_id, iwads + wads)
     arguments = [
         existing(config.vzd_path, folder / "vizdoom", folder, "vzd_path")[0],
-        *("-iwad", existing(config.iwad_path, scenario.iwad or folder / "freedoom2.wad", folder, "iwad_path")[0]),
+        *("-iwad", *iwads),
         *(("-file", *wads) if wads else ()),
         *("-config", "_vizdoom.ini", "+map", config.map_id, "-skill", str(scenario.skill)),
         *("-width", str(width), "-height", str(height), "+vid_aspect", str(aspect), "+fullscreen", "0"),
@@ -52,6 +57,28 @@ def arguments_of(config: Any, scenario: Scenario, limit: int) -> list[str]:
     if len(arguments) + len(words) > limit:
         raise ConfigError(f"game_args must have at most {limit - len(arguments)} words, got {len(words)}")
     return arguments + words
+
+
+def check_map(name: str, files: list[str]) -> None:
+    """Raise ConfigError if files lack a map, in place of which the engine would play the first one."""
+    found = [maps_of(file) for file in files]
+    maps = {known for names in found for known in names or ()}
+    if None not in found and name.upper() not in maps:
+        known = shortened(", ".join(sorted(maps)).lower())
+        raise ConfigError(f"map_id must be the name of a map in {' or '.join(files)} ({known}), got {shown(name)}")
+
+
+def maps_of(file: str) -> list[str] | None:
+    """Return the names of the maps of a WAD, in upper case; None for another file, e.g. a ZIP archive."""
+    with open(file, "rb") as wad:
+        header = wad.read(12)
+        if header[:4] not in (b"IWAD", b"PWAD") or len(header) < 12:
+            return None
+        count, offset = struct.unpack("<II", header[4:])
+        wad.seek(offset)
+        lumps = wad.read(16 * count)
+    names = [lumps[i + 8 : i + 16].rstrip(b"\0").decode("latin-1").upper() for i in range(0, len(lumps), 16)]
+    return [name for name, first in pairwise(names) if first in ("THINGS", "TEXTMAP")]
 
 
 def existing(given: str, named: Path | None, folder: Path, option: str) -> list[str]:
