@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,8 @@ def check_seed(name: str, seed: Any, limit: int = LARGEST_SEED, count: int = 1) 
 
 def is_sequence(seed: Any) -> bool:
     """Return whether a seed has one entry for each environment: a list, a tuple, or an array that is not a scalar."""
-    return hasattr(seed, "__len__") and not isinstance(seed, (str, bytes)) and getattr(seed, "ndim", 1) > 0
+    has_order = hasattr(seed, "__len__") and not isinstance(seed, (str, bytes, Set, Mapping))
+    return has_order and getattr(seed, "ndim", 1) > 0
 
 
 def check_seeds(name: str, seeds: Any, count: int, limit: int = LARGEST_SEED) -> list[int]:

@@ -63,7 +63,7 @@ class Option:
     default_text : str
         Text in place of the default; empty if the default is shown.
     aliases : tuple of str
-        Other words for the option, which other libraries and other tasks have. They are accepted, but not documented.
+        Other words for the option, which other libraries and other tasks have; docs/options.md names them.
     has_effect : bool
         If False, the option is only accepted for compatibility, and ``envpool spec`` does not show it.
     is_in_states : bool
@@ -152,7 +152,8 @@ POOL_OPTIONS = table(
         -1,
         "int",
         integer(-1),
-        "pins thread `k` to CPU number `offset + k`; -1 pins no thread",
+        "pins thread `k` to entry `offset + k` of the list of CPUs that this process may use, which starts over at its "
+        "end; -1 pins no thread",
         "at least -1",
     ),
     Option(

@@ -278,6 +278,7 @@ def test_continuous_actions_pass_as_they_are(rich):
         (1.5, TypeError, r"seed must be of type int, got 1.5"),
         ("7", TypeError, r"seed must be of type int, got '7'"),
         ([1, 2, 3], ConfigError, r"seed must have one entry for each of the 4 environments, got 3 entries"),
+        ({1, 2, 3, 4}, TypeError, r"seed must be of type int, got {1, 2, 3, 4}"),
         ([1, 2, 3, -4], ConfigError, r"seed\[3\] must be between .* got -4"),
         ([1, 2, 3, 0.5], TypeError, r"seed\[3\] must be of type int, got 0.5"),
         ([[1, 2], [3, 4]], ConfigError, r"seed must have one entry for each of the 4 environments, got shape "),
