@@ -18,7 +18,7 @@ from envpool._core.atomic cimport ep_load_rlx32, ep_load_rlx64
 from envpool._core.structs cimport DISABLED, DRAWN, Engine, FREE, REFUSED, USED
 
 from envpool._support.text import shown
-from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError
+from envpool.errors import ActionError, ConfigError, EnvIdError, EnvPoolError, PoolStateError
 
 cnp.import_array()
 
@@ -34,6 +34,8 @@ cdef object as_array(str name, object values):
     """Converts an action to an array, without checking its dtype and shape."""
     try:
         return np.asarray(values)
+    except EnvPoolError:        # of a call that the conversion has made
+        raise
     except (TypeError, ValueError, RuntimeError) as error:      # RuntimeError: of a tensor that needs gradients
         raise ActionError(f"action {shown(name)} must be an array, got {shown(values)}: {error}") from error
 
@@ -107,6 +109,8 @@ cpdef object as_ids(env_id, str name="env_id"):
         if env_id is None:
             return None
         a = env_id if cnp.PyArray_CheckExact(env_id) else np.asarray(env_id)
+    except EnvPoolError:
+        raise
     except (TypeError, ValueError, RuntimeError) as error:
         raise EnvIdError(f"{name} must be a 1-D array of integers, got {shown(env_id)}: {error}") from error
     if cnp.PyArray_NDIM(a) == 0:

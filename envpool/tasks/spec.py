@@ -251,7 +251,7 @@ class EnvSpec:
     @property
     def _step_fps(self) -> int | None:
         step_time = self._description.step_time or 0.0
-        return max(round(1 / step_time), 1) if step_time > 0 else None  # a user's model may have any timestep
+        return max(round(1 / step_time), 1) if step_time > 0 else None
 
     @property
     def tracking_camera(self) -> int:

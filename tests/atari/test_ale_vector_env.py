@@ -149,7 +149,7 @@ def test_strange_sticks() -> None:
     [
         ({"padding_type": "ones"}, "padding_type must be one of 'reset', 'zero', got 'ones'"),
         ({"continuous_action_threshold": 1.5}, "continuous_action_threshold must be between 0 and 1, got 1.5"),
-        ({"continuous_action_threshold": float("nan")}, "continuous_action_threshold must be between 0 and 1, got nan"),
+        ({"continuous_action_threshold": float("nan")}, "continuous_action_threshold must be a finite number, got nan"),
     ],
 )
 def test_refused_values(options: dict[str, Any], text: str) -> None:
