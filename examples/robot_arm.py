@@ -97,7 +97,7 @@ def declaration():
             d.tolerance(distance, (0, 0.02), margin=0.4, name="reach"),
             d.Cost(d.Sum(d.Square(d.Qvel())), 1e-3, "speed"),
         ],
-        termination=[d.contact(("upper_arm", "forearm", "hand"), "floor"), d.non_finite(d.Qvel())],
+        termination=[d.contact(("upper_arm", "forearm", "hand"), "floor")],
         reset=[
             d.Keyframe("ready"),
             d.UniformNoise(d.Qpos(), 0.1),
