@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from envpool._support.text import shown
-from envpool.errors import NEXT_EPISODES, ConfigError
+from envpool.errors import NEXT_EPISODES, ConfigError, EnvPoolError
 
 INT32_MAX = 2**31 - 1
 
@@ -122,6 +123,16 @@ def check_seed(name: str, seed: Any, limit: int = LARGEST_SEED, count: int = 1) 
             f"{end}, got {shown(seed)}"
         )
     raise ConfigError(f"{name} must be between 0 and {end}, got {shown(seed)}")
+
+
+def as_array(what: str, values: Any, error: type[EnvPoolError]) -> npt.NDArray[Any]:
+    """Return values as an array, or raise an error about `what` if they cannot be one, such as unequal rows."""
+    try:
+        return np.asarray(values)
+    except EnvPoolError:  # of a call that the conversion has made
+        raise
+    except (TypeError, ValueError, RuntimeError) as cause:  # RuntimeError: of a tensor that needs gradients
+        raise error(f"{what} must be an array, got {shown(values)}: {cause}") from cause
 
 
 def is_sequence(seed: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._support.text import shown
-from envpool.config.checks import check_seed, check_seeds, is_sequence
+from envpool.config.checks import as_array, check_seed, check_seeds, is_sequence
 from envpool.config.spaces import nested
 from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
@@ -21,6 +21,8 @@ from envpool.tasks.players import has_players, row_shape
 #: Takes the observations of all environments, in the form of the pool's API style, and returns their actions.
 Policy = Callable[[Any], Any]
 
+#: What error texts call the result of a policy.
+ACTION = "the action of a policy"
 #: The step type of the last step of an episode in dm_env.
 LAST = 2
 
@@ -267,12 +269,12 @@ def actions_of_places(places: Places, spec: Any, action: Any) -> Any:
         row = row_shape(field) if has_players(field) else tuple(field.shape)
         if isinstance(action, dict) and {*action} == groups:
             parts = {name: array_of(part, field.name) for name, part in action.items()}
-            by_field[field.name] = places.joined("the action of a policy", parts, row)
+            by_field[field.name] = places.joined(ACTION, parts, row)
             continue
         array = array_of(action, field.name)
         is_move = not has_players(field) and (not spec.is_turn_based or len(array) == spec.config.num_envs)
         if array.ndim == 1 + len(row) and not is_move:
-            array = places.spread("the action of a policy", array, row, None)
+            array = places.spread(ACTION, array, row, None)
         by_field[field.name] = array
     return next(iter(by_field.values())) if len(by_field) == 1 else nested(by_field)
 
@@ -284,15 +286,7 @@ def array_of(action: Any, name: str) -> npt.NDArray[Any]:
         nest = nest.get(key) if isinstance(nest, dict) else None
     if nest is None or isinstance(nest, dict):
         raise ConfigError(f"a policy must return actions with the array {name!r}, got {shown(action)}")
-    return as_array(nest)
-
-
-def as_array(action: Any) -> npt.NDArray[Any]:
-    """Return an action as an array, or raise ConfigError if it cannot be one, such as rows of unequal lengths."""
-    try:
-        return np.asarray(action)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ConfigError(f"a policy must return actions that are arrays, got {shown(action)}: {error}") from error
+    return as_array(ACTION, nest, ConfigError)
 
 
 def check_grid(action: Any, pool: Any) -> None:
@@ -303,7 +297,7 @@ def check_grid(action: Any, pool: Any) -> None:
         rows = (pool.num_envs, len(spec.shown_players))
 
     def check(array: Any) -> None:
-        shape = as_array(array).shape
+        shape = as_array(ACTION, array, ConfigError).shape
         if shape[: len(rows)] != rows:
             raise ConfigError(
                 f"a policy must return actions with the shape ({', '.join(map(str, rows))}, ...), a place for each "

@@ -8,20 +8,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK, Description
+from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK, POOL_FIELDS, Description
 from envpool._support.text import shown
 from envpool.config.spaces import ArraySpec
 from envpool.errors import ConfigError
 from envpool.native import Field, PlayerGroup
-from envpool.tasks.statistics import ENTRIES
 
 #: Name of the group of all players, unless the environment names groups.
 ALL = "agents"
 #: Keys of actions, infos and observations of the dm style beside which groups stand: no group can have such a name.
 RESERVED = (
-    *("env_id", "players", "action"),
-    *("player_mask", "player_terminated", "player_truncated", "elapsed_step", "mask"),
-    *("info", "infos", "final", "final_obs", "final_info", "finished", "error", *ENTRIES),
+    *("action", "mask", "info", "infos"),
+    *dict.fromkeys(name.removeprefix("info:").partition(".")[0] for name in POOL_FIELDS),
     *(name.removeprefix("info:") for name in (CURRENT_PLAYER, LEGAL_ACTION_MASK)),
 )
 

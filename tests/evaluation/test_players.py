@@ -214,9 +214,7 @@ def test_what_is_not_available_is_refused(tmp_path):
             envpool.evaluate(lambda obs: np.zeros(4, np.int32), pool)
         with pytest.raises(ConfigError, match=r"a policy must return actions with the array 'action', got \{'move'"):
             envpool.evaluate(lambda obs: {"move": np.zeros(6, np.int32)}, pool)
-        with pytest.raises(
-            ConfigError, match=r"a policy must return actions that are arrays, got \[\[0, 0\], \[1\]\]:"
-        ):
+        with pytest.raises(ConfigError, match=r"the action of a policy must be an array, got \[\[0, 0\], \[1\]\]:"):
             envpool.evaluate(lambda obs: [[0, 0], [1]], pool)
     with envpool.make_gymnasium("MPE/simple_spread-v3", num_envs=2, players="grid", frame_stack=2) as pool:
         with pytest.raises(ConfigError, match=r"Minari's format has no players: write spread-v0.npz or"):
@@ -227,7 +225,7 @@ def test_what_is_not_available_is_refused(tmp_path):
             ConfigError, match=r"the shape \(2, 3, ...\), a place for each player of each environ.* \(6,\)"
         ):
             envpool.evaluate(lambda obs: np.zeros(6, np.int32), pool)
-        with pytest.raises(ConfigError, match=r"a policy must return actions that are arrays"):
+        with pytest.raises(ConfigError, match=r"the action of a policy must be an array"):
             envpool.evaluate(lambda obs: [[0, 0], [1]], pool)
     options = {"num_envs": 2, "players": "grid", "autoreset_mode": "same_step"}
     text = "autoreset_mode must be 'next_step' or 'disabled' .*, got 'same_step'"

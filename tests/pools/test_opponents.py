@@ -456,7 +456,7 @@ def test_illegal_or_misshapen_moves_of_opponents_are_refused_and_can_be_repeated
             (lambda obs, info: np.zeros((len(obs), 2)), "expected numbers of shape"),
             (lambda obs, info: None, "opponents returned"),
             (lambda obs, info: {"action": [0, 1]}, r"opponents must return an array of actions, got \{'action': \["),
-            (lambda obs, info: [[1, 2], [3]], "opponents returned for 'action' must be an array"),
+            (lambda obs, info: [[1, 2], [3]], "what opponents return for 'action' must be an array"),
         ):
             pool.opponents = wrong
             with pytest.raises(ActionError, match=text):

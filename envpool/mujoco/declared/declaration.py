@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike, fsdecode
 from typing import Any
 
+from envpool._core.definition import POOL_FIELDS
 from envpool._support.ending import gone
 from envpool._support.text import shown
 from envpool.config.checks import check_choice, flag
@@ -26,20 +27,7 @@ MAX_ARRAYS = 64
 MAX_PATH = 4096
 
 #: Entries of info that belong to the pool, to `terms`, or to the option debug_info.
-RESERVED = (
-    "env_id",
-    "players",
-    "elapsed_step",
-    "terms",
-    "error",
-    "episode",
-    "game",
-    "finished",
-    "final_obs",
-    "final_info",
-    "qpos0",
-    "qvel0",
-)
+RESERVED = {*(name.removeprefix("info:").partition(".")[0] for name in POOL_FIELDS), "terms", "qpos0", "qvel0"}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from envpool._core.casts import as_action
 from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK
 from envpool._core.inputs import as_ids
 from envpool._support.text import shown
+from envpool.config.checks import as_array
 from envpool.config.spaces import nested
 from envpool.errors import ActionError, EnvIdError
 from envpool.pools.opponents.games import Games
@@ -86,7 +87,7 @@ class OpponentActions(EnvPool):
         if field.name not in parts:
             given = self._joined(field, parts, count, row)
         else:
-            given = as_array("action", field.name, parts[field.name]).copy()
+            given = as_array(f"action {field.name!r}", parts[field.name], ActionError).copy()
         if given.dtype.kind not in "biuf":
             raise ActionError(f"action {field.name!r} must have the dtype {field.dtype}, got {given.dtype}")
         owners, players = parts.get("players.env_id"), parts.get("players.id")
@@ -168,9 +169,8 @@ class OpponentActions(EnvPool):
         for group in self.spec.groups:
             if group.name not in parts:
                 raise ActionError(f"action dict needs an entry for each group of players; missing is {group.name!r}")
-            array = as_array(
-                f"group {group.name!r}: action", field.name, flat({"action": parts[group.name]}).get(field.name)
-            )
+            given = flat({"action": parts[group.name]}).get(field.name)
+            array = as_array(f"group {group.name!r}: action {field.name!r}", given, ActionError)
             own_row = group.shapes.get(field.name, row)
             shape = (count, len(group.players), *own_row)
             if array.shape != shape:
@@ -241,7 +241,7 @@ class OpponentActions(EnvPool):
                 names = [f.name.removeprefix("action.") for f in self._asked_fields]
                 form = "an array of actions" if field.name == "action" else f"a dict with the keys {names}"
                 raise ActionError(f"opponents must return {form}, got {shown(action)}")
-            array = as_array("opponents returned for", field.name, given[field.name])
+            array = as_array(f"what opponents return for {field.name!r}", given[field.name], ActionError)
             shape = (len(ids), *(row_shape(field) if has_players(field) else field.shape))
             if array.shape != shape or array.dtype.kind not in "biuf":
                 raise ActionError(
@@ -267,14 +267,6 @@ class OpponentActions(EnvPool):
             drawn = self._random_actions.fields[field.name].draw(sampler, len(players))
             result[field.name] = drawn[rows_of, players] if has_players(field) else drawn
         return result
-
-
-def as_array(whose: str, name: str, values: Any) -> Array:
-    """Return values as an array, or raise ActionError if they have no common shape."""
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise ActionError(f"{whose} {name!r} must be an array, got {shown(values)}: {error}") from error
 
 
 def flat(nest: Mapping[str, Any]) -> dict[str, Any]:

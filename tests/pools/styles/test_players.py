@@ -109,7 +109,7 @@ def test_what_does_not_know_players_refuses_them(what):
         ([PlayerGroup("a", (0, 1))], r"each of the 3 players in one group, got \[0, 1\]"),
         ([PlayerGroup("a", (0, 1)), PlayerGroup("b", (1, 2))], r"got \[0, 1, 1, 2\]"),
         ([PlayerGroup("a", (0, 1)), PlayerGroup("a", (2,))], "names must be different identifiers"),
-        ([PlayerGroup("action", (0, 1, 2))], "other than env_id, players, action"),
+        ([PlayerGroup("action", (0, 1, 2))], "other than action, mask, info"),
         ([PlayerGroup("a b", (0, 1, 2))], "names must be different identifiers"),
         ([PlayerGroup("a", (1, 0, 2))], "must be in increasing order"),
         (
