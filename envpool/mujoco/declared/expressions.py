@@ -24,7 +24,12 @@ class Node:
     """A part of a declaration; all are frozen dataclasses, which can be compared, hashed and printed.
 
     Users may write numbers for expressions, and lists or NumPy's arrays for tuples. Fields contain what these mean.
+    Keyword arguments of a class statement are attributes of the class: what the compiler must know of its kind.
     """
+
+    def __init_subclass__(cls, **attributes: Any) -> None:
+        for name, value in attributes.items():
+            setattr(cls, name, value)
 
     def __post_init__(self) -> None:
         for item in fields(self):  # type: ignore[arg-type]
@@ -171,40 +176,28 @@ class Function(Expression):
     operation: ClassVar[str]
 
 
-class Cos(Function):
+class Cos(Function, operation="cos"):
     """Cosines (of rad)."""
 
-    operation = "cos"
 
-
-class Sin(Function):
+class Sin(Function, operation="sin"):
     """Sines (of rad)."""
 
-    operation = "sin"
 
-
-class Sqrt(Function):
+class Sqrt(Function, operation="sqrt"):
     """Square roots."""
 
-    operation = "sqrt"
 
-
-class Abs(Function):
+class Abs(Function, operation="abs"):
     """Absolute values."""
 
-    operation = "abs"
 
-
-class Exp(Function):
+class Exp(Function, operation="exp"):
     """The exponential function."""
 
-    operation = "exp"
 
-
-class Square(Function):
+class Square(Function, operation="square"):
     """Squares: ``pow(x, 2)`` of a scalar, ``x * x`` of the numbers of a vector, as NumPy computes ``x**2``."""
-
-    operation = "square"
 
 
 @dataclass(frozen=True)
@@ -227,34 +220,24 @@ class Reduction(Function):
     """A scalar that is computed from all numbers of a value; the base class of these functions."""
 
 
-class Sum(Reduction):
+class Sum(Reduction, operation="sum"):
     """The sum as ``np.sum`` computes it: pairwise from 8 numbers on."""
 
-    operation = "sum"
 
-
-class Mean(Reduction):
+class Mean(Reduction, operation="mean"):
     """`Sum` divided by the number of numbers."""
 
-    operation = "mean"
 
-
-class Min(Reduction):
+class Min(Reduction, operation="lowest"):
     """The smallest number; nan if there is one."""
 
-    operation = "lowest"
 
-
-class Max(Reduction):
+class Max(Reduction, operation="highest"):
     """The largest number; nan if there is one."""
 
-    operation = "highest"
 
-
-class Norm(Reduction):
+class Norm(Reduction, operation="norm"):
     """The Euclidean norm, as ``np.linalg.norm`` computes it."""
-
-    operation = "norm"
 
 
 #: What dm_control computes from `value_at_margin`, by the name of the sigmoid.

@@ -39,7 +39,7 @@ cdef extern from "model_arrays.h" nogil:
 # ALIVE is 1 if none of the `count` flags from register `a` on is set.
 # NATIVE is the native term `b`; its inputs are the `count` registers from `a` on.
 # A tolerance is that of a scalar if `flag`; x is (lower, upper, margin, scale).
-cdef enum Op:
+cpdef enum Op:
     CONSTANT, LOAD, GATHER, ACTION, TIME, DURATION, CENTER_OF_MASS, OBJECT_VELOCITY, CONTACTS,
     COPY, COS, SIN, SQRT, ABS, EXP, SQUARE, CLIP, PREVIOUS,
     GAUSSIAN, LINEAR, QUADRATIC, LONG_TAIL, RECIPROCAL,
@@ -47,15 +47,8 @@ cdef enum Op:
     SUM, MEAN, LOWEST, HIGHEST, NORM, OUTSIDE, ALIVE, NATIVE
 
 #: The operations by name, for the compiler.
-OPS = {
-    "constant": CONSTANT, "load": LOAD, "gather": GATHER, "action": ACTION, "time": TIME, "duration": DURATION,
-    "center_of_mass": CENTER_OF_MASS, "object_velocity": OBJECT_VELOCITY, "contacts": CONTACTS, "copy": COPY,
-    "cos": COS, "sin": SIN, "sqrt": SQRT, "abs": ABS, "exp": EXP, "square": SQUARE, "clip": CLIP, "previous": PREVIOUS,
-    "gaussian": GAUSSIAN, "linear": LINEAR, "quadratic": QUADRATIC, "long_tail": LONG_TAIL, "reciprocal": RECIPROCAL,
-    "+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "minimum": MINIMUM, "maximum": MAXIMUM,
-    "sum": SUM, "mean": MEAN, "lowest": LOWEST, "highest": HIGHEST, "norm": NORM, "outside": OUTSIDE, "alive": ALIVE,
-    "native": NATIVE,
-}
+OPS = {name.lower(): op for name, op in Op.__members__.items()}
+OPS |= {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE}
 
 
 # ---- single operations -----------------------------------------------------------------------------------------------
@@ -317,14 +310,11 @@ cdef void conclude(Sim* s, const Program* p, Outcome* out) noexcept nogil:
 #   DISC                two numbers, uniform in the disc with the radius `high` around 0, by rejection from its square
 # Others: KEYFRAME sets one of n keyframes, whose ids are the targets; RANDOM_JOINTS is dm_control's randomizer; SETTLE
 # simulates n steps of MuJoCo and sets the time to zero.
-cdef enum ResetOp:
+cpdef enum ResetOp:
     ASSIGN, UNIFORM, UNIFORM_NOISE, NORMAL, NORMAL_NOISE, DISC, KEYFRAME, RANDOM_JOINTS, SETTLE
 
 #: The operations of resets by name.
-RESET_OPS = {
-    "assign": ASSIGN, "uniform": UNIFORM, "uniform_noise": UNIFORM_NOISE, "normal": NORMAL,
-    "normal_noise": NORMAL_NOISE, "disc": DISC, "keyframe": KEYFRAME, "random_joints": RANDOM_JOINTS, "settle": SETTLE,
-}
+RESET_OPS = {name.lower(): op for name, op in ResetOp.__members__.items()}
 
 
 cdef inline double uniform(Sim* s, const Program* p, double low, double high) noexcept nogil:

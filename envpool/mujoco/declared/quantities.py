@@ -48,70 +48,48 @@ class Quantity(Expression):
     writable: ClassVar[bool] = False
 
 
-class Qpos(Quantity):
+class Qpos(Quantity, array="qpos", kind="joint", rows="joint_positions", writable=True):
     """Positions of joints (m, rad, quaternions)."""
 
-    array, kind, rows, writable = "qpos", "joint", "joint_positions", True
 
-
-class Qvel(Quantity):
+class Qvel(Quantity, array="qvel", kind="joint", rows="joint_dofs", writable=True):
     """Velocities of joints (m/s, rad/s)."""
 
-    array, kind, rows, writable = "qvel", "joint", "joint_dofs", True
 
-
-class Qacc(Quantity):
+class Qacc(Quantity, array="qacc", kind="joint", rows="joint_dofs"):
     """Accelerations of joints."""
 
-    array, kind, rows = "qacc", "joint", "joint_dofs"
 
-
-class QfrcActuator(Quantity):
+class QfrcActuator(Quantity, array="qfrc_actuator", kind="joint", rows="joint_dofs"):
     """Forces of the actuators on joints (N, N m)."""
 
-    array, kind, rows = "qfrc_actuator", "joint", "joint_dofs"
 
-
-class QfrcConstraint(Quantity):
+class QfrcConstraint(Quantity, array="qfrc_constraint", kind="joint", rows="joint_dofs"):
     """Forces of contacts, limits and other constraints on joints (N, N m)."""
 
-    array, kind, rows = "qfrc_constraint", "joint", "joint_dofs"
 
-
-class Sensor(Quantity):
+class Sensor(Quantity, array="sensordata", kind="sensor", rows="sensor_numbers"):
     """Measurements of sensors."""
 
-    array, kind, rows = "sensordata", "sensor", "sensor_numbers"
 
-
-class Ctrl(Quantity):
+class Ctrl(Quantity, array="ctrl", kind="actuator", rows="controls", writable=True):
     """Controls of the actuators. MuJoCo sets all to zero if one is not finite."""
 
-    array, kind, rows, writable = "ctrl", "actuator", "controls", True
 
-
-class ActuatorForce(Quantity):
+class ActuatorForce(Quantity, array="actuator_force", kind="actuator", rows="forces"):
     """Forces of the actuators."""
 
-    array, kind, rows = "actuator_force", "actuator", "forces"
 
-
-class Activation(Quantity):
+class Activation(Quantity, array="act", writable=True):
     """Activations of the actuators that have one, by index."""
 
-    array, writable = "act", True
 
-
-class TendonLength(Quantity):
+class TendonLength(Quantity, array="ten_length", kind="tendon"):
     """Lengths of tendons."""
 
-    array, kind = "ten_length", "tendon"
 
-
-class TendonVelocity(Quantity):
+class TendonVelocity(Quantity, array="ten_velocity", kind="tendon"):
     """Velocities of tendons."""
-
-    array, kind = "ten_velocity", "tendon"
 
 
 @dataclass(frozen=True)
@@ -130,88 +108,62 @@ class Table(Quantity):
     skip: int = 0
 
 
-class BodyPosition(Table):
+class BodyPosition(Table, array="xpos", kind="body", column_names=XYZ):
     """Positions of body frames (m): x, y, z."""
 
-    array, kind, column_names = "xpos", "body", XYZ
 
-
-class BodyQuaternion(Table):
+class BodyQuaternion(Table, array="xquat", kind="body", column_names=QUATERNION):
     """Orientations of body frames as quaternions: w, x, y, z."""
 
-    array, kind, column_names = "xquat", "body", QUATERNION
 
-
-class BodyRotation(Table):
+class BodyRotation(Table, array="xmat", kind="body", column_names=MATRIX):
     """Orientations of body frames as matrices: xx, xy, ... zz. The column "zz" is 1 for an upright body."""
 
-    array, kind, column_names = "xmat", "body", MATRIX
 
-
-class BodyCom(Table):
+class BodyCom(Table, array="xipos", kind="body", column_names=XYZ):
     """Centres of mass of bodies (m): x, y, z."""
 
-    array, kind, column_names = "xipos", "body", XYZ
 
-
-class SubtreeCom(Table):
+class SubtreeCom(Table, array="subtree_com", kind="body", column_names=XYZ):
     """Centres of mass of bodies with all their descendants (m): x, y, z, also after body_mass has changed."""
 
-    array, kind, column_names = "subtree_com", "body", XYZ
 
-
-class Cinert(Table):
+class Cinert(Table, array="cinert", kind="body"):
     """Masses and inertias of bodies, 10 numbers each, in MuJoCo's frame of the centre of mass."""
 
-    array, kind = "cinert", "body"
 
-
-class Cvel(Table):
+class Cvel(Table, array="cvel", kind="body"):
     """Velocities of bodies, 6 numbers each (rotation, translation), in MuJoCo's frame of the centre of mass."""
 
-    array, kind = "cvel", "body"
 
-
-class ContactForce(Table):
+class ContactForce(Table, array="cfrc_ext", kind="body"):
     """External forces on bodies (cfrc_ext), 6 numbers each (torque, force). They are zero after a reset."""
 
-    array, kind = "cfrc_ext", "body"
 
-
-class GeomPosition(Table):
+class GeomPosition(Table, array="geom_xpos", kind="geom", column_names=XYZ):
     """Positions of geoms (m): x, y, z."""
 
-    array, kind, column_names = "geom_xpos", "geom", XYZ
 
-
-class GeomRotation(Table):
+class GeomRotation(Table, array="geom_xmat", kind="geom", column_names=MATRIX):
     """Orientations of geoms as matrices: xx, xy, ... zz."""
 
-    array, kind, column_names = "geom_xmat", "geom", MATRIX
 
-
-class SitePosition(Table):
+class SitePosition(Table, array="site_xpos", kind="site", column_names=XYZ):
     """Positions of sites (m): x, y, z."""
 
-    array, kind, column_names = "site_xpos", "site", XYZ
 
-
-class SiteRotation(Table):
+class SiteRotation(Table, array="site_xmat", kind="site", column_names=MATRIX):
     """Orientations of sites as matrices: xx, xy, ... zz."""
 
-    array, kind, column_names = "site_xmat", "site", MATRIX
 
-
-class MocapPosition(Table):
+class MocapPosition(Table, array="mocap_pos", kind="body", rows="mocap_rows", column_names=XYZ, writable=True):
     """Positions of mocap bodies (m): x, y, z."""
 
-    array, kind, rows, column_names, writable = "mocap_pos", "body", "mocap_rows", XYZ, True
 
-
-class MocapQuaternion(Table):
+class MocapQuaternion(
+    Table, array="mocap_quat", kind="body", rows="mocap_rows", column_names=QUATERNION, writable=True
+):
     """Orientations of mocap bodies as quaternions: w, x, y, z."""
-
-    array, kind, rows, column_names, writable = "mocap_quat", "body", "mocap_rows", QUATERNION, True
 
 
 # ---- computed quantities ---------------------------------------------------------------------------------------------
@@ -234,22 +186,16 @@ class ObjectVelocity(Expression):
     kind: ClassVar[str]
 
 
-class BodyVelocity(ObjectVelocity):
+class BodyVelocity(ObjectVelocity, kind="body"):
     """Velocity of a body at its centre of mass."""
 
-    kind = "body"
 
-
-class GeomVelocity(ObjectVelocity):
+class GeomVelocity(ObjectVelocity, kind="geom"):
     """Velocity of a geom."""
 
-    kind = "geom"
 
-
-class SiteVelocity(ObjectVelocity):
+class SiteVelocity(ObjectVelocity, kind="site"):
     """Velocity of a site."""
-
-    kind = "site"
 
 
 @dataclass(frozen=True)
@@ -282,22 +228,16 @@ class Measure(Expression):
     size: ClassVar[int | None] = None
 
 
-class CenterOfMass(Measure):
+class CenterOfMass(Measure, operation="center_of_mass", size=3):
     """Centre of mass of all bodies (m): x, y, z, NaN without a mass. Bodies are summed in the order of their ids."""
 
-    operation, size = "center_of_mass", 3
 
-
-class Time(Measure):
+class Time(Measure, operation="time"):
     """MuJoCo's time (s): 0 when an episode begins, unless a `Keyframe` sets it."""
 
-    operation = "time"
 
-
-class StepTime(Measure):
+class StepTime(Measure, operation="duration"):
     """Duration of a step (s): the time step of the model times frame_skip."""
-
-    operation = "duration"
 
 
 @dataclass(frozen=True)

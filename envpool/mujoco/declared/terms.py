@@ -80,53 +80,47 @@ class Draw(Reset):
 
 
 @dataclass(frozen=True)
-class Assign(Draw):
+class Assign(Draw, operation="assign"):
     """Sets the target to a number, or to a tuple of numbers."""
 
     value: float | tuple[float, ...]
-    operation = "assign"
 
 
 @dataclass(frozen=True)
-class Uniform(Draw):
+class Uniform(Draw, operation="uniform"):
     """Draws each number uniformly between `low` and `high`, which may be tuples with an entry for each number."""
 
     low: float | tuple[float, ...]
     high: float | tuple[float, ...]
-    operation = "uniform"
 
 
 @dataclass(frozen=True)
-class UniformNoise(Draw):
+class UniformNoise(Draw, operation="uniform_noise"):
     """Adds to each number a draw between ``-scale`` and ``scale``."""
 
     scale: float
-    operation = "uniform_noise"
 
 
 @dataclass(frozen=True)
-class Normal(Draw):
+class Normal(Draw, operation="normal"):
     """Draws each number from a normal distribution: ``mean + std * z``."""
 
     mean: float | tuple[float, ...]
     std: float
-    operation = "normal"
 
 
 @dataclass(frozen=True)
-class NormalNoise(Draw):
+class NormalNoise(Draw, operation="normal_noise"):
     """Adds to each number a draw from a normal distribution: ``std * z``."""
 
     std: float
-    operation = "normal_noise"
 
 
 @dataclass(frozen=True)
-class Disc(Draw):
+class Disc(Draw, operation="disc"):
     """Draws two numbers uniformly from a disc around 0: from its square, until the point is in the disc."""
 
     radius: float
-    operation = "disc"
 
 
 @dataclass(frozen=True)
