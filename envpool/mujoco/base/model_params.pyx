@@ -66,34 +66,23 @@ cdef inline ModelParam in_array(const mjModel* m, double* const* member, int32_t
     return ModelParam(<size_t>(<const char*>member - <const char*>m), True, rows, columns, stride or columns, 0, 0, 0)
 
 
-cdef ModelParam param_of(const mjModel* m, str name) except *:
-    """Returns where a parameter is in a model."""
+cdef dict params_of(const mjModel* m):
+    """Returns where the parameters are in a model, each as a dict with the members of a ModelParam."""
     cdef int32_t bodies = <int32_t>m.nbody, dofs = <int32_t>m.nv
-    if name == "gravity":
-        return in_struct(m, &m.opt.gravity[0], 3)
-    if name == "wind":
-        return in_struct(m, &m.opt.wind[0], 3)
-    if name == "density":
-        return in_struct(m, &m.opt.density, 1)
-    if name == "viscosity":
-        return in_struct(m, &m.opt.viscosity, 1)
-    if name == "body_mass":
-        return in_array(m, &m.body_mass, bodies)
-    if name == "body_inertia":
-        return in_array(m, &m.body_inertia, bodies, 3)
-    if name == "geom_friction":
-        return in_array(m, &m.geom_friction, <int32_t>m.ngeom, 3)
-    if name == "dof_damping":
-        return in_array(m, &m.dof_damping, dofs)
-    if name == "dof_armature":
-        return in_array(m, &m.dof_armature, dofs)
-    if name == "dof_frictionloss":
-        return in_array(m, &m.dof_frictionloss, dofs)
-    if name == "jnt_stiffness":
-        return in_array(m, &m.jnt_stiffness, <int32_t>m.njnt)
-    if name == "actuator_gain":
-        return in_array(m, &m.actuator_gainprm, <int32_t>m.nactuator, 1, mjNGAIN)
-    raise AssertionError(name)
+    return {
+        "gravity": in_struct(m, &m.opt.gravity[0], 3),
+        "wind": in_struct(m, &m.opt.wind[0], 3),
+        "density": in_struct(m, &m.opt.density, 1),
+        "viscosity": in_struct(m, &m.opt.viscosity, 1),
+        "body_mass": in_array(m, &m.body_mass, bodies),
+        "body_inertia": in_array(m, &m.body_inertia, bodies, 3),
+        "geom_friction": in_array(m, &m.geom_friction, <int32_t>m.ngeom, 3),
+        "dof_damping": in_array(m, &m.dof_damping, dofs),
+        "dof_armature": in_array(m, &m.dof_armature, dofs),
+        "dof_frictionloss": in_array(m, &m.dof_frictionloss, dofs),
+        "jnt_stiffness": in_array(m, &m.jnt_stiffness, <int32_t>m.njnt),
+        "actuator_gain": in_array(m, &m.actuator_gainprm, <int32_t>m.nactuator, 1, mjNGAIN),
+    }
 
 
 cdef str name_of(const mjModel* m, int kind, int id):
@@ -123,7 +112,7 @@ cdef object values_of(const mjModel* m, const ModelParam* p):
 cdef object resolved(Model model, str name):
     """Returns a Param with the default of a model, which its bounds include; None if the model has no such objects."""
     cdef const mjModel* m = model.m
-    cdef ModelParam p = param_of(m, name)
+    cdef ModelParam p = params_of(m)[name]
     if p.rows == 0:
         return None
     values = values_of(m, &p)
@@ -196,7 +185,7 @@ cdef tuple add_params(SimConfig* c, Model model, object config):
         c.own_size += padded(c.private_arrays[k].size)
     for name, param in params.items():
         p = &c.params[c.num_params]
-        p[0] = param_of(model.m, name)
+        p[0] = params_of(model.m)[name]
         p.low, p.high = param.low, param.high
         if p.is_array and not is_private(c, p.member):
             p.place = c.own_size
