@@ -15,8 +15,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from envpool.mujoco.base.model import import_with_bindings
 from envpool.mujoco.robotics.kitchen_config import TASKS as KITCHEN
-from envpool.mujoco.robotics.registration import TASKS
-from envpool.mujoco.robotics.task import Task
+from envpool.mujoco.robotics.registration import TASKS, Task
 from envpool.verify.gymnasium_oracle import GymnasiumOracle
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 import envpool
-from envpool.mujoco.robotics import ids_adroit, ids_kitchen, ids_maze
+from envpool.mujoco.robotics.registration import ADROIT_TASKS, KITCHEN_TASKS, MAZE_TASKS
 from tests.mujoco.robotics.upstream import upstream_of
 from tests.support.oracles.gymnasium_oracle import assert_exact
 
-TASKS = [*ids_maze.TASKS, *ids_adroit.TASKS, *ids_kitchen.TASKS]
+TASKS = [*MAZE_TASKS, *ADROIT_TASKS, *KITCHEN_TASKS]
 #: One id of each distinct simulation.
 SIMULATIONS = {"PointMaze_UMaze-v3", "PointMaze_Large_Diverse_GRDense-v3", "AntMaze_UMaze-v5", "AntMaze_OpenDense-v4"}
-SIMULATIONS |= {"AntMaze_MediumDense-v3", "FrankaKitchen-v1", *(task.id for task in ids_adroit.TASKS)}
+SIMULATIONS |= {"AntMaze_MediumDense-v3", "FrankaKitchen-v1", *(task.id for task in ADROIT_TASKS)}
 TWO_THREADS: list[dict[str, Any]] = [{"num_threads": 2}]
 
 
@@ -27,7 +27,7 @@ def test_twenty_episodes_of_each_simulation(task_id: str) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("task_id", [task.id for task in ids_maze.TASKS])
+@pytest.mark.parametrize("task_id", [task.id for task in MAZE_TASKS])
 def test_every_maze(task_id: str) -> None:
     limit: dict[str, Any] = {"max_episode_steps": 50}
     options = {"num_envs": 4, "steps": 255, "seed": 3, "options": limit, "runs": TWO_THREADS, "min_episodes": 20}

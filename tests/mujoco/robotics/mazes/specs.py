@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from envpool.errors import ConfigError
-from envpool.mujoco.robotics.ids_maze import MAZES
+from envpool.mujoco.robotics.registration import MAZES
 from tests.conformance.cases import BadOption, SpacesCase, SpecCase
 from tests.mujoco.robotics.upstream import upstream_of
 
