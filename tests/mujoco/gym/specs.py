@@ -166,7 +166,12 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("Ant-v5", {"forward_reward_weight": 1e300}, ConfigError, "forward_reward_weight must be .* float32 can hold"),
     ("Ant-v5", {"contact_force_max": float("-inf")}, ConfigError, "contact_force_max must not be -inf"),
     ("Hopper-v5", {"velocity_max": float("-inf")}, ConfigError, "velocity_max must not be -inf"),
-    ("Reacher-v5", {"reward_dist_weight": float("nan")}, ConfigError, "reward_dist_weight must be a finite number, got nan"),
+    (
+        "Reacher-v5",
+        {"reward_dist_weight": float("nan")},
+        ConfigError,
+        "reward_dist_weight must be a finite number, got nan",
+    ),
     ("Reacher-v5", {"reward_threshold": float("nan")}, ConfigError, "reward_threshold must be a finite number"),
     ("Ant-v5", {"healthy_z_range": 1.0}, ConfigError, r"healthy_z_range must be a pair of numbers.*, got 1\.0"),
     ("Ant-v5", {"healthy_z_range": (0, 1, 2)}, ConfigError, "healthy_z_range must be a pair of numbers.*, got .*"),
