@@ -123,22 +123,11 @@ cdef extern from "mujoco_versions.h" nogil:
         double* xquat
         double* xmat
         double* xipos
-        double* ximat
         double* xanchor
-        double* xaxis
         double* geom_xpos
         double* geom_xmat
         double* site_xpos
         double* site_xmat
-        double* cam_xpos
-        double* cam_xmat
-        double* light_xpos
-        double* light_xdir
-        double* subtree_com
-        int* ten_wrapadr
-        int* ten_wrapnum
-        int* wrap_obj
-        double* wrap_xpos
         double* cinert
         double* cvel
         double* ten_length
@@ -162,7 +151,6 @@ cdef extern from "mujoco_versions.h" nogil:
     int mjOBJ_SITE
     int mjOBJ_LIGHT
     int mjOBJ_CAMERA
-    int mjOBJ_TENDON
     int mjOBJ_SENSOR
     int mjOBJ_ACTUATOR
     int mjCAMLIGHT_TRACKCOM

@@ -14,17 +14,16 @@ cdef struct Head:
     LookAt look_at
     uint64_t model_digest       # SimConfig.model_digest
 
-# An array of mjData.
-cdef struct DataArray:
-    size_t member               # offset of the array's pointer in mjData
-    size_t size                 # bytes
+cdef extern from "data_arrays.h" nogil:
+    ctypedef struct ep_data_array:
+        size_t member
+        size_t size
 
 cdef enum:
     MAX_ARRAYS = 40
     WRAP_ADR = 0                # the arrays with indices come first
     WRAP_NUM = 1
     WRAP_OBJ = 2
-    WRAP_ARRAYS = 3
 
 # The offset of each part of a snapshot. Parts begin at multiples of 8 bytes.
 cdef struct Layout:
@@ -38,7 +37,7 @@ cdef struct Layout:
     size_t params               # all parameters, doubles, if Sim.has_params: the end of other snapshots
     size_t size                 # of a snapshot with parameters
     int32_t num_arrays
-    DataArray list[MAX_ARRAYS]
+    ep_data_array list[MAX_ARRAYS]
 
 cdef Layout layout_of(const Sim* s) noexcept nogil
 
@@ -56,7 +55,7 @@ cdef inline double* state_part(const Sim* s, const Layout* layout, char* bytes, 
     return <double*>(bytes + layout.state) + mj_stateSize(s.config.model, mjSTATE_INTEGRATION & (component - 1))
 
 
-cdef inline char* data_array(const Sim* s, const DataArray* array) noexcept nogil:
+cdef inline char* data_array(const Sim* s, const ep_data_array* array) noexcept nogil:
     return (<char**>(<char*>s.data + array.member))[0]
 
 
