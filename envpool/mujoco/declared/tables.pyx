@@ -198,9 +198,6 @@ cdef class Tables:
     def __init__(self, code):
         cdef Program* p = &self.p
         cdef Instruction* i
-        cdef RewardTerm* term
-        cdef Report* report
-        cdef ResetRow* row
         self.arrays = []
         p.num_instructions, p.num_constant = len(code.instructions), code.num_constant
         p.instructions = <Instruction*>self.new(sizeof(Instruction) * <size_t>p.num_instructions)
@@ -213,20 +210,16 @@ cdef class Tables:
         p.num_rewards, p.num_costs = code.num_rewards, len(code.rewards) - code.num_rewards
         p.rewards = <RewardTerm*>self.new(sizeof(RewardTerm) * <size_t>len(code.rewards))
         for k, (value, weight, info) in enumerate(code.rewards):
-            term = &p.rewards[k]
-            term.value, term.weight, term.info = value, weight, info
+            p.rewards[k] = RewardTerm(value, weight, info)
         p.first_flag, p.num_flags, p.flags_info = code.first_flag, code.num_flags, code.flags_info
         p.num_reports = len(code.reports)
         p.reports = <Report*>self.new(sizeof(Report) * <size_t>p.num_reports)
         for k, (first, n, info) in enumerate(code.reports):
-            report = &p.reports[k]
-            report.first, report.n, report.info = first, n, info
+            p.reports[k] = Report(first, n, info)
         p.num_resets = len(code.resets)
         p.resets = <ResetRow*>self.new(sizeof(ResetRow) * <size_t>p.num_resets)
         for k, made in enumerate(code.resets):
-            row = &p.resets[k]
-            row.op, row.n, row.targets, row.low, row.high = made.op, made.n, made.targets, made.low, made.high
-            row.member, row.is_register = made.member, made.is_register
+            p.resets[k] = vars(made)
         p.indices = <int32_t*>self.keep(np.array(code.indices, np.int32))
         p.constants = <double*>self.keep(np.array(code.constants, np.float64))
         p.sides = <uint8_t*>self.keep(np.array(code.sides, np.uint8))
