@@ -129,9 +129,9 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
                   frame_size=(c.pixel_height, c.pixel_width) if config.from_pixels else (view.height, view.width))
 
 
-cdef tuple private_array(Model model, double** member, size_t n, size_t first, size_t last):
-    return <size_t>(<char*>member - <char*>model.m), n * 8, first * 8, last * 8, 8
+cdef tuple private_array(Model model, double** member, size_t n, size_t first, size_t count):
+    return <size_t>(<char*>member - <char*>model.m), n * 8, first * 8, (first + count) * 8, 8
 
 
-cdef tuple private_float_array(Model model, float** member, size_t n, size_t first, size_t last):
-    return <size_t>(<char*>member - <char*>model.m), n * 4, first * 4, last * 4, 4
+cdef tuple private_float_array(Model model, float** member, size_t n, size_t first, size_t count):
+    return <size_t>(<char*>member - <char*>model.m), n * 4, first * 4, (first + count) * 4, 4

@@ -14,13 +14,15 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.mujoco cimport (
-    mj_id2name, mjModel, mjNGAIN, mjMAXVAL, mjOBJ_ACTUATOR, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT,
+    mjModel, mjNGAIN, mjMAXVAL, mjOBJ_ACTUATOR, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT,
 )
 from envpool.mujoco.base.own_models cimport padded
 from envpool.mujoco.base.structs cimport ModelParam
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
+from envpool.mujoco.base.model import load_file
+from envpool.mujoco.base.model_files import load_users_model
 from envpool.native import Param
 
 AXES = ("x", "y", "z")
@@ -85,20 +87,15 @@ cdef dict params_of(const mjModel* m):
     }
 
 
-cdef str name_of(const mjModel* m, int kind, int id):
-    cdef const char* name = mj_id2name(m, kind, id)
-    return "" if name == NULL else name.decode()
-
-
-cdef tuple names_of(const mjModel* m, str name, int32_t rows):
+cdef tuple names_of(Model model, str name, int32_t rows):
     """Returns the names of the rows of a parameter: of the objects, or of the joint of each degree of freedom."""
     if name in ("gravity", "wind"):
         return AXES
     if name.startswith("dof_"):
-        return tuple([name_of(m, mjOBJ_JOINT, m.dof_jntid[i]) for i in range(rows)])
+        return tuple([model.name_of(mjOBJ_JOINT, model.m.dof_jntid[i]) for i in range(rows)])
     kinds = {"body": mjOBJ_BODY, "geom": mjOBJ_GEOM, "jnt": mjOBJ_JOINT, "actuator": mjOBJ_ACTUATOR}
     kind = kinds.get(name.partition("_")[0])
-    return () if kind is None else tuple([name_of(m, kind, i) for i in range(rows)])
+    return () if kind is None else tuple([model.name_of(kind, i) for i in range(rows)])
 
 
 cdef object values_of(const mjModel* m, const ModelParam* p):
@@ -124,7 +121,7 @@ cdef object resolved(Model model, str name):
         default = values[0, 0].item()
     else:
         default = tuple(map(tuple, values.tolist())) if p.columns > 1 else tuple(values[:, 0].tolist())
-    return Param(default, low, high, general.unit, general.text, names=names_of(m, name, p.rows))
+    return Param(default, low, high, general.unit, general.text, names=names_of(model, name, p.rows))
 
 
 # ---- resolving -------------------------------------------------------------------------------------------------------
@@ -162,6 +159,13 @@ def resolve_params(build, config, names):
 cdef Model resolved_model(str source):
     model = getattr(_resolving, "model", None)
     return model if model is not None and model.source == source else None
+
+
+cdef Model load_xml_file(object path, bint is_users):
+    cdef Model model = resolved_model(f"xml_file {str(path)!r}")
+    if model is not None:
+        return model
+    return load_users_model(load_file, path, "xml_file") if is_users else load_file(path, "xml_file")
 
 
 cdef tuple add_params(SimConfig* c, Model model, object config):

@@ -18,6 +18,11 @@ cdef inline double* put_state(double* to, const Sim* s, long skipped) noexcept n
     return put(to, s.data.qvel, s.model.nv)
 
 
+cdef inline void observe_state(const Sim* s, double* out) noexcept nogil:
+    """TaskFunctions.observe of tasks that observe all positions and all velocities."""
+    put_state(out, s, 0)
+
+
 cdef inline double* put_difference(double* to, const double* a, const double* b) noexcept nogil:
     """Writes the difference a - b of two vectors of length 3; returns the address behind it."""
     cdef int32_t i

@@ -25,13 +25,13 @@ from envpool.mujoco.base.mujoco cimport (
     mjDSBL_AUTORESET, mjWARN_BADQACC, mjWARN_BADQPOS, mjWARN_BADQVEL, mjWarningStat,
 )
 from envpool.mujoco.base.renderer cimport CameraView
-from envpool.mujoco.base.simulation cimport ENV_DEF, Outcome, Sim, fail
+from envpool.mujoco.base.simulation cimport ENV_DEF, Outcome, Sim, TaskFunctions, fail
 from envpool.mujoco.base.structs cimport SimPool
 from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.mujoco.declared.program cimport Program, conclude, evaluate, registers_of, run_resets
 from envpool.mujoco.declared.tables cimport Tables
 from envpool.mujoco.dmc.control cimport Episode, SuiteTask, physics_step, set_variants, suite_task, suite_view
-from envpool.mujoco.gym.common cimport gym_task, simulate
+from envpool.mujoco.gym.common cimport TaskState, is_valid, seed, simulate
 
 from envpool._core.casts import CastError
 from envpool._support.ending import lets_go_at_exit
@@ -110,6 +110,9 @@ cdef int step_gym(Sim* s, const double* action, Outcome* out) noexcept nogil:
     if check_stable(s):
         return -1
     return finish(s, action, out)
+
+
+cdef TaskFunctions GYM = TaskFunctions(sizeof(TaskState), seed, reset_gym, step_gym, observe, is_valid, NULL, NULL)
 
 
 # ---- dm_control's conventions ----------------------------------------------------------------------------------------
@@ -328,7 +331,7 @@ cdef class Task:
         if p.is_suite:
             self.functions.base.reset, self.functions.base.step = reset_suite, step_suite
         else:
-            self.functions.base = gym_task(reset_gym, step_gym, observe)
+            self.functions.base = GYM
         p.registers = (self.functions.base.state_size + 15) // 16 * 16
         self.functions.base.state_size = p.registers + p.num_registers * sizeof(double)
 

@@ -4,11 +4,10 @@ from libc.math cimport fabs
 
 from envpool.mujoco.dmc.control cimport (
     Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, ep_legacy_uniform, geom_id, observe_state,
-    physics_after_reset, qpos_address, random_of, site_id, suite_task,
+    qpos_address, random_of, sample_without_contacts, site_id, suite_task,
 )
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef struct BallOptions:
     Options head
@@ -19,16 +18,15 @@ cdef struct BallOptions:
     int target                  # id of the site
 
 
-cdef int initialize(Sim* s) noexcept nogil:
-    """Samples positions of the ball until it touches nothing."""
+cdef int sample_position(Sim* s) noexcept nogil:
     cdef const BallOptions* o = <const BallOptions*>s.options
-    while True:
-        s.data.qpos[o.x] = ep_legacy_uniform(random_of(s), -.2, .2)
-        s.data.qpos[o.z] = ep_legacy_uniform(random_of(s), .2, .5)
-        if physics_after_reset(s):
-            return -1
-        if s.data.ncon <= 0:
-            return 0
+    s.data.qpos[o.x] = ep_legacy_uniform(random_of(s), -.2, .2)
+    s.data.qpos[o.z] = ep_legacy_uniform(random_of(s), .2, .5)
+    return 0
+
+
+cdef int initialize(Sim* s) noexcept nogil:
+    return sample_without_contacts(s, sample_position)
 
 
 cdef double reward(const Sim* s) noexcept nogil:

@@ -10,8 +10,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, quadratic_element, within
 from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     MAX_POLES = 3

@@ -11,7 +11,7 @@ from libc.stddef cimport size_t
 from envpool.mujoco.base.definition cimport private_array, private_float_array
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.mujoco cimport mjModel
-from envpool.mujoco.base.observations cimport put, put_difference, put_state
+from envpool.mujoco.base.observations cimport observe_state, put, put_difference, put_state
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.simulation cimport Sim, TaskFunctions, fail
 from envpool.numerics.rng_legacy cimport ep_legacy_uniform, ep_mt19937
@@ -82,12 +82,11 @@ cdef inline ep_mt19937* random_of(Sim* s) noexcept nogil:
     return &(<Episode*>s.task_state).random
 
 
-# SuiteTask.observe of tasks that observe all positions and all velocities.
-cdef void observe_state(const Sim* s, double* out) noexcept nogil
-
 # randomizers.randomize_limited_and_rotational_joints().
 cdef void randomize_joints(Sim* s) noexcept nogil
 # SuiteTask.initialize of tasks that randomize the joints and change nothing else.
 cdef int initialize_joints(Sim* s) noexcept nogil
+# For `initialize`: samples states until there is no contact; returns 0, or fail().
+cdef int sample_without_contacts(Sim* s, int (*sample)(Sim* s) noexcept nogil) noexcept nogil
 # Writes a random unit vector: n normal numbers, divided by their norm.
 cdef void random_unit(Sim* s, double* out, int n) noexcept nogil

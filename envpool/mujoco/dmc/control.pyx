@@ -173,10 +173,6 @@ cdef SuiteTask suite_task(size_t state_size, int (*initialize)(Sim* s) noexcept 
     return task
 
 
-cdef void observe_state(const Sim* s, double* out) noexcept nogil:
-    put_state(out, s, 0)
-
-
 cdef class Variant:
     """A copy of a model with a part of MuJoCo disabled. The copy shares all arrays with the original."""
 
@@ -326,3 +322,11 @@ cdef void randomize_joints(Sim* s) noexcept nogil:
 cdef int initialize_joints(Sim* s) noexcept nogil:
     randomize_joints(s)
     return 0
+
+
+cdef int sample_without_contacts(Sim* s, int (*sample)(Sim* s) noexcept nogil) noexcept nogil:
+    while True:
+        if sample(s) or physics_after_reset(s):
+            return -1
+        if s.data.ncon <= 0:
+            return 0

@@ -14,8 +14,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport gaussian, linear, reciprocal
 from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     NUM_PARTS = 3               # parts of the trunk: skull, torso, pelvis

@@ -9,8 +9,7 @@ from envpool.mujoco.dmc.control cimport (
     site_id, suite_task,
 )
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     MAX_ATTEMPTS = 1000         # attempts to sample a state without contacts
@@ -151,13 +150,10 @@ class DmcFinger(SuiteEnvDefinition):
         observations = {"position": (4,), "velocity": (3,), "touch": (2,)}
         if o.radius == 0:
             return define_suite_task("DmcFinger", &SPIN, model, config, observations, &o.head, sizeof(o), {},
-                                     [private_array(model, &model.m.dof_damping, model.m.nv, o.hinge_dof,
-                                                    o.hinge_dof + 1),
+                                     [private_array(model, &model.m.dof_damping, model.m.nv, o.hinge_dof, 1),
                                       private_float_array(model, &model.m.site_rgba, 4 * model.m.nsite,
-                                                          4 * min(o.target, o.tip), 4 * (max(o.target, o.tip) + 1))])
+                                                          4 * min(o.target, o.tip), 4 * (abs(o.target - o.tip) + 1))])
         observations |= {"target_position": (2,), "dist_to_target": ()}
         return define_suite_task("DmcFinger", &TURN, model, config, observations, &o.head, sizeof(o), {"target0": 2},
-                                 [private_array(model, &model.m.site_pos, 3 * model.m.nsite, 3 * o.target,
-                                                3 * o.target + 3),
-                                  private_array(model, &model.m.site_size, 3 * model.m.nsite, 3 * o.target,
-                                                3 * o.target + 1)])
+                                 [private_array(model, &model.m.site_pos, 3 * model.m.nsite, 3 * o.target, 3),
+                                  private_array(model, &model.m.site_size, 3 * model.m.nsite, 3 * o.target, 1)])

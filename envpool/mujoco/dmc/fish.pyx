@@ -8,8 +8,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.mujoco.dmc.rewards cimport gaussian
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     NUM_JOINTS = 7
@@ -128,8 +127,7 @@ class DmcFish(SuiteEnvDefinition):
             observations["velocity"] = (model.m.nv,)
             return define_suite_task("DmcFish", &UPRIGHT, model, config, observations, &o.head, sizeof(o), {},
                                      [private_float_array(model, &model.m.geom_rgba, 4 * model.m.ngeom,
-                                                          4 * o.target + ALPHA, 4 * o.target + ALPHA + 1)])
+                                                          4 * o.target + ALPHA, 1)])
         observations |= {"target": (3,), "velocity": (model.m.nv,)}
         return define_suite_task("DmcFish", &SWIM, model, config, observations, &o.head, sizeof(o), {"target0": 3},
-                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target,
-                                                3 * o.target + 3)])
+                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target, 3)])

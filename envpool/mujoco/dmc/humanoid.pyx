@@ -7,13 +7,12 @@ from libc.math cimport INFINITY
 
 from envpool.numerics.numpy_exact cimport np_dot_matrix, np_norm
 from envpool.mujoco.dmc.control cimport (
-    ZX, ZY, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, observe_state, physics_after_reset,
-    put, put_difference, randomize_joints, sensor_address, suite_task,
+    ZX, ZY, ZZ, Episode, Model, Options, Sim, SuiteTask, body_id, define_suite_task, initialize_joints, observe_state,
+    put, put_difference, sample_without_contacts, sensor_address, suite_task,
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, linear, mean_quadratic
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     ROOT_POSITIONS = 7          # numbers in qpos before those of the joints
@@ -36,13 +35,7 @@ cdef inline const HumanoidOptions* options_of(const Sim* s) noexcept nogil:
 
 
 cdef int initialize(Sim* s) noexcept nogil:
-    """Samples joint positions until there is no contact."""
-    while True:
-        randomize_joints(s)
-        if physics_after_reset(s):
-            return -1
-        if s.data.ncon <= 0:
-            return 0
+    return sample_without_contacts(s, initialize_joints)
 
 
 cdef inline double head_height(const Sim* s) noexcept nogil:

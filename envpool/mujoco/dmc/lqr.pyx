@@ -12,17 +12,13 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
 
 from envpool.mujoco.base.model_params import PARAMS
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     MAX_BODIES = 6
 
 cdef double CONTROL_COST = 0.1
 cdef double TERMINAL_NORM = 1e-6        # norm of the state below which an episode terminates
-
-cdef struct LqrOptions:
-    Options head
 
 
 cdef void construct(Sim* s) noexcept nogil:
@@ -83,10 +79,10 @@ class DmcLqr(SuiteEnvDefinition):
 
     @staticmethod
     def define(config, task):
-        cdef LqrOptions o
+        cdef Options o
         bodies, actuators = task
         cdef Model model = load_model("lqr", bodies, actuators, np.random.RandomState(0))
         observations = {"position": (model.m.nq,), "velocity": (model.m.nv,)}
         stiffness = private_array(model, &model.m.jnt_stiffness, model.m.njnt, 0, model.m.njnt)
-        return define_suite_task("DmcLqr", &TASK, model, config, observations, &o.head, sizeof(o),
+        return define_suite_task("DmcLqr", &TASK, model, config, observations, &o, sizeof(o),
                                  {"stiffness0": bodies}, [stiffness])

@@ -9,8 +9,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.mujoco.dmc.rewards cimport gaussian, mean_quadratic
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     GAINS = 4                   # number of gains: of two joints in each of two tendons

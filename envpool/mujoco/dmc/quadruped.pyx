@@ -16,8 +16,7 @@ from envpool.mujoco.dmc.terrain cimport RESOLUTION, sample_terrain
 from envpool.numerics.rng_legacy cimport ep_legacy_standard_normal
 
 from envpool.errors import ConfigError
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     TORSO_QPOS = 7              # number of positions of the torso, which precede those of the hinges
@@ -288,8 +287,8 @@ class DmcQuadruped(SuiteEnvDefinition):
             find_terrain(model, &o)
             observations |= {"origin": (3,), "rangefinder": (RANGEFINDERS,)}
             extras = {"terrain0": RESOLUTION * RESOLUTION}
-            private_arrays = [private_float_array(model, &model.m.hfield_data, RESOLUTION * RESOLUTION, 0,
-                                                  RESOLUTION * RESOLUTION)]
+            size = RESOLUTION * RESOLUTION
+            private_arrays = [private_float_array(model, &model.m.hfield_data, size, 0, size)]
         else:
             task = &FETCH
             find_ball(model, &o)

@@ -9,8 +9,7 @@ from envpool.mujoco.dmc.control cimport (
 )
 from envpool.mujoco.dmc.rewards cimport within
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef struct ReacherOptions:
     Options head
@@ -81,7 +80,5 @@ class DmcReacher(SuiteEnvDefinition):
         o.finger, o.target = geom_id(model, "finger"), geom_id(model, "target")
         observations = {"position": (2,), "to_target": (2,), "velocity": (2,)}
         return define_suite_task("DmcReacher", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2},
-                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target,
-                                                3 * o.target + 2),
-                                  private_array(model, &model.m.geom_size, 3 * model.m.ngeom, 3 * o.target,
-                                                3 * o.target + 1)])
+                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target, 2),
+                                  private_array(model, &model.m.geom_size, 3 * model.m.ngeom, 3 * o.target, 1)])

@@ -9,8 +9,7 @@ from envpool.mujoco.dmc.control cimport (
 from envpool.mujoco.dmc.rewards cimport long_tail
 from envpool.numerics.rng_legacy cimport ep_legacy_random_sample
 
-from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, suite_tasks
-from envpool.mujoco.dmc.models import load_model
+from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
     ROOT = 3                    # number of leading positions, which are those of the head
@@ -106,7 +105,5 @@ class DmcSwimmer(SuiteEnvDefinition):
         o.light = light_id(model, "target_light")
         observations = {"joints": (model.m.nq - ROOT,), "to_target": (2,), "body_velocities": (3 * links,)}
         return define_suite_task("DmcSwimmer", &TASK, model, config, observations, &o.head, sizeof(o), {"target0": 2},
-                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target,
-                                                3 * o.target + 2),
-                                  private_array(model, &model.m.light_pos, 3 * model.m.nlight, 3 * o.light,
-                                                3 * o.light + 2)])
+                                 [private_array(model, &model.m.geom_pos, 3 * model.m.ngeom, 3 * o.target, 2),
+                                  private_array(model, &model.m.light_pos, 3 * model.m.nlight, 3 * o.light, 2)])

@@ -8,8 +8,8 @@ from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.calls cimport mj_rnePostConstraint
 from envpool.mujoco.gym.common cimport (
-    Model, Outcome, Sim, TaskFunctions, body_id, define_gym_task, dt, gym_task, is_finite, load_gym_model, put_clipped,
-    put_state, read_health, read_locomotion, reset_normal, simulate, sum_of_squares, survive_reward,
+    Model, Outcome, Sim, TaskFunctions, TaskState, body_id, define_gym_task, dt, is_finite, is_valid, load_gym_model,
+    put_clipped, put_state, read_health, read_locomotion, reset_normal, seed, simulate, sum_of_squares, survive_reward,
 )
 from envpool.numerics.numpy_exact cimport np_norm
 
@@ -97,7 +97,7 @@ cdef int32_t observation_size(const AntOptions* o, Model model) noexcept:
     return <int32_t>(size + 6 * (model.m.nbody - o.first_body) * o.observes_contacts)
 
 
-cdef TaskFunctions TASK = gym_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 class GymAnt(MujocoEnvDefinition):

@@ -6,25 +6,25 @@ The module of a task takes everything that most tasks need from here, including 
 
 from libc.math cimport isfinite
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
 from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.observations cimport put, put_difference, put_state
+from envpool.mujoco.base.observations cimport observe_state, put, put_difference, put_state
 from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 
-# Sim.task_state of all these tasks.
+# Sim.task_state of all these tasks; that of other tasks with NumPy's Generator begins with it.
 cdef struct TaskState:
     ep_pcg64 rng
 
+# TaskFunctions.seed and TaskFunctions.is_valid.
+cdef void seed(Sim* s, uint64_t value) noexcept nogil
+cdef bint is_valid(const void* task_state) noexcept nogil
+
 # ---- the env definition ----------------------------------------------------------------------------------------------
 
-# Returns the table of functions of a task.
-cdef TaskFunctions gym_task(int (*reset)(Sim* s) noexcept nogil,
-                            int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
-                            void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept
 # Returns the compiled model of option xml_file, which must have at least `nq` positions, `nv` velocities and `nsite`
 # sites. Raises ConfigError.
 cdef Model load_gym_model(object config, int nq, int nv, int nsite=*)

@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, uint64_t
 from envpool.mujoco.base.calls cimport mj_forward
 from envpool.mujoco.base.definition cimport define_task
 from envpool.mujoco.base.mujoco cimport mjOBJ_BODY
-from envpool.mujoco.base.model_params cimport resolved_model
+from envpool.mujoco.base.model_params cimport load_xml_file
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.numerics.numpy_exact cimport np_sum
@@ -17,8 +17,6 @@ from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed, ep
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.mujoco.base.model import load_file
-from envpool.mujoco.base.model_files import load_users_model
 from envpool.mujoco.gym.options import ASSETS, limits, model_path, scale, weights
 
 cdef enum:
@@ -56,20 +54,9 @@ cdef void reset_normal(Sim* s, double noise_scale) noexcept nogil:
     mj_forward(s.model, s.data)
 
 
-cdef TaskFunctions gym_task(int (*reset)(Sim* s) noexcept nogil,
-                            int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
-                            void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept:
-    return TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL, NULL)
-
-
 cdef Model load_gym_model(object config, int nq, int nv, int nsite=0):
-    cdef Model model
     path = model_path(config.xml_file)
-    model = resolved_model(f"xml_file {str(path)!r}")
-    if model is None and path.parent != ASSETS:
-        model = load_users_model(load_file, path, "xml_file")
-    elif model is None:
-        model = load_file(path, "xml_file")
+    cdef Model model = load_xml_file(path, path.parent != ASSETS)
     for what, has, needed in (
         ("positions (nq)", model.m.nq, nq), ("velocities (nv)", model.m.nv, nv), ("sites", model.m.nsite, nsite)
     ):

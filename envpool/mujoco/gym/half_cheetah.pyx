@@ -4,8 +4,8 @@ Source of the dynamics: ``gymnasium.envs.mujoco.half_cheetah_v5`` and ``half_che
 """
 
 from envpool.mujoco.gym.common cimport (
-    CTRL, FORWARD, OTHER_INFO, X_VELOCITY, Locomotion, Model, Outcome, Sim, TaskFunctions, define_gym_task, finish_run,
-    gym_task, load_gym_model, observe_locomotion, read_locomotion, reset_normal, simulate,
+    CTRL, FORWARD, OTHER_INFO, X_VELOCITY, Locomotion, Model, Outcome, Sim, TaskFunctions, TaskState, define_gym_task,
+    finish_run, is_valid, load_gym_model, observe_locomotion, read_locomotion, reset_normal, seed, simulate,
 )
 
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
@@ -33,7 +33,7 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     return finish_run(s, action, x, out)
 
 
-cdef TaskFunctions TASK = gym_task(reset, step, observe_locomotion)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(TaskState), seed, reset, step, observe_locomotion, is_valid, NULL, NULL)
 
 
 class GymHalfCheetah(MujocoEnvDefinition):

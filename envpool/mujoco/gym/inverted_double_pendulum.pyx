@@ -8,7 +8,8 @@ from libc.math cimport cos, pow, sin
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.gym.common cimport (
-    Model, Outcome, Sim, TaskFunctions, define_gym_task, gym_task, load_gym_model, put_clipped, reset_normal, simulate,
+    Model, Outcome, Sim, TaskFunctions, TaskState, define_gym_task, is_valid, load_gym_model, put_clipped, reset_normal,
+    seed, simulate,
 )
 
 from envpool._support.text import shown
@@ -62,7 +63,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put_clipped(out, s.data.qfrc_constraint, o.constraint_forces, o.observation_min, o.observation_max)
 
 
-cdef TaskFunctions TASK = gym_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 V4_CAMERA = {"distance": 4.1225, "lookat": (0.0, 0.0, 0.12250000000000005)}

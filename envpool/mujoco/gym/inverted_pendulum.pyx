@@ -4,8 +4,8 @@ Source of the dynamics: ``gymnasium.envs.mujoco.inverted_pendulum_v5`` and ``inv
 """
 
 from envpool.mujoco.gym.common cimport (
-    Model, Outcome, Sim, TaskFunctions, define_gym_task, gym_task, is_finite, load_gym_model, put_state, reset_uniform,
-    simulate,
+    Model, Outcome, Sim, TaskFunctions, TaskState, define_gym_task, is_finite, is_valid, load_gym_model, observe_state,
+    reset_uniform, seed, simulate,
 )
 
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
@@ -38,11 +38,7 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     return 0
 
 
-cdef void observe(const Sim* s, double* out) noexcept nogil:
-    put_state(out, s, 0)
-
-
-cdef TaskFunctions TASK = gym_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(TaskState), seed, reset, step, observe_state, is_valid, NULL, NULL)
 
 
 class GymInvertedPendulum(MujocoEnvDefinition):

@@ -6,9 +6,9 @@ Source of the dynamics: ``gymnasium.envs.mujoco.hopper_v5``, ``walker2d_v5`` and
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.gym.common cimport (
-    CTRL, FORWARD, OTHER_INFO, X_VELOCITY, Health, Locomotion, Model, Outcome, Sim, TaskFunctions, define_gym_task,
-    gym_task, load_gym_model, put, put_clipped, read_health, read_locomotion, reset_uniform, reward_planar_run,
-    simulate, survive_reward,
+    CTRL, FORWARD, OTHER_INFO, X_VELOCITY, Health, Locomotion, Model, Outcome, Sim, TaskFunctions, TaskState,
+    define_gym_task, is_valid, load_gym_model, put, put_clipped, read_health, read_locomotion, reset_uniform,
+    reward_planar_run, seed, simulate, survive_reward,
 )
 
 from envpool.mujoco.base.env_definition import MujocoEnvDefinition
@@ -83,7 +83,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put_clipped(out, s.data.qvel, s.model.nv, o.velocity_min, o.velocity_max)
 
 
-cdef TaskFunctions TASK = gym_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 cdef object build_walker(str name, object config, bint limits_state, double camera_distance):

@@ -8,8 +8,8 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.gym.common cimport (
-    Model, Outcome, Sim, TaskFunctions, body_id, define_gym_task, ep_uniform, gym_task, load_gym_model, mj_forward, put,
-    put_difference, rng_of, sample_uniform_velocities, step_rewarded, sum_of_squares,
+    Model, Outcome, Sim, TaskFunctions, TaskState, body_id, define_gym_task, ep_uniform, is_valid, load_gym_model,
+    mj_forward, put, put_difference, rng_of, sample_uniform_velocities, seed, step_rewarded, sum_of_squares,
 )
 from envpool.numerics.numpy_exact cimport np_norm
 
@@ -92,7 +92,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put(out, s.data.xpos + 3 * o.goal, 3)
 
 
-cdef TaskFunctions TASK = gym_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 class GymPusher(MujocoEnvDefinition):

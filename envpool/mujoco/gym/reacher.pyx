@@ -7,8 +7,9 @@ from libc.math cimport cos, sin
 from libc.stdint cimport int32_t
 
 from envpool.mujoco.gym.common cimport (
-    Model, Outcome, Sim, TaskFunctions, body_id, define_gym_task, ep_uniform, gym_task, load_gym_model, mj_forward, put,
-    put_difference, rng_of, sample_positions, sample_uniform_velocities, step_rewarded, sum_of_squares,
+    Model, Outcome, Sim, TaskFunctions, TaskState, body_id, define_gym_task, ep_uniform, is_valid, load_gym_model,
+    mj_forward, put, put_difference, rng_of, sample_positions, sample_uniform_velocities, seed, step_rewarded,
+    sum_of_squares,
 )
 from envpool.numerics.numpy_exact cimport np_norm
 
@@ -74,7 +75,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put(out, distance, o.distances)
 
 
-cdef TaskFunctions TASK = gym_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(TaskState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 class GymReacher(MujocoEnvDefinition):

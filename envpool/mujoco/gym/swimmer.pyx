@@ -4,8 +4,8 @@ Source of the dynamics: ``gymnasium.envs.mujoco.swimmer_v5`` and ``swimmer_v4``;
 """
 
 from envpool.mujoco.gym.common cimport (
-    CTRL, FORWARD, OTHER_INFO, X_VELOCITY, Locomotion, Model, Outcome, Sim, TaskFunctions, define_gym_task, dt,
-    finish_run, gym_task, load_gym_model, observe_locomotion, read_locomotion, reset_uniform, simulate,
+    CTRL, FORWARD, OTHER_INFO, X_VELOCITY, Locomotion, Model, Outcome, Sim, TaskFunctions, TaskState, define_gym_task,
+    dt, finish_run, is_valid, load_gym_model, observe_locomotion, read_locomotion, reset_uniform, seed, simulate,
 )
 from envpool.numerics.numpy_exact cimport np_norm
 
@@ -43,7 +43,7 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     return finish_run(s, action, x, out)
 
 
-cdef TaskFunctions TASK = gym_task(reset, step, observe_locomotion)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(TaskState), seed, reset, step, observe_locomotion, is_valid, NULL, NULL)
 
 
 class GymSwimmer(MujocoEnvDefinition):

@@ -1,21 +1,22 @@
 """What the tasks of the Adroit hand share (Rajeswaran et al., 2018): actions, resets, sparse rewards, env definitions.
 
-The module of a task contains a struct of options that begins with an `Adroit`, `reset`, `step` and `observe`, and the
-class of the env definition.
+The module of a task takes everything that most tasks need from here. It contains a struct of options that begins with
+an `Adroit`, `reset`, `step` and `observe`, and the class of the env definition.
 """
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
-from envpool.numerics.rng cimport ep_pcg64
+from envpool.mujoco.robotics.goals cimport (
+    MAX_DOFS, Model, Outcome, Sim, TaskFunctions, ep_pcg64, ep_uniform, mj_forward, mj_step, mjOBJ_BODY, mjOBJ_JOINT,
+    mjOBJ_SENSOR, mjOBJ_SITE, private_array, put, put_difference, required, rng_of, seed, sensor_index,
+)
 
 cdef enum:
     MAX_ACTIONS = 64
     MAX_STATE = 80              # numbers of a state that a reset may be given
 
-# Sim.task_state of these tasks.
+# Sim.task_state of these tasks, which begins as a TaskState.
 cdef struct AdroitState:
     ep_pcg64 rng
     double lengths[2]           # of the pen and of the target (m), which AdroitHandPen measures after a reset
@@ -39,10 +40,6 @@ cdef inline AdroitState* adroit_state(const Sim* s) noexcept nogil:
     return <AdroitState*>s.task_state
 
 
-cdef inline ep_pcg64* rng_of(Sim* s) noexcept nogil:
-    return &adroit_state(s).rng
-
-
 cdef inline const double* site(const Sim* s, int32_t id) noexcept nogil:
     """Returns the position of a site (3)."""
     return s.data.site_xpos + 3 * id
@@ -61,9 +58,8 @@ cdef bint report(Sim* s, double goal_distance, bint is_solved, Outcome* out) noe
 
 # ---- the env definition ----------------------------------------------------------------------------------------------
 
-cdef TaskFunctions adroit_task(int (*reset)(Sim* s) noexcept nogil,
-                               int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
-                               void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept
+# TaskFunctions.is_valid.
+cdef bint is_valid(const void* task_state) noexcept nogil
 # Returns the compiled model of option xml_file with at least `nq` positions, and fills the struct. Raises ConfigError.
 cdef Model load_adroit(Adroit* a, object config, int32_t nq)
 # Returns the capsule of an env definition, see define_task().

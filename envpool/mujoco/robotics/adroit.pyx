@@ -5,28 +5,22 @@ Upstream sets gains of actuators when an environment is made. These gains are th
 
 import numpy as np
 
-from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env, envpool_params
-from envpool.mujoco.base.calls cimport mj_forward, mj_step
+from envpool.env cimport envpool_params
 from envpool.mujoco.base.definition cimport define_task
-from envpool.mujoco.base.mujoco cimport mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put_difference
 from envpool.mujoco.base.own_models cimport get_params, set_params
 from envpool.mujoco.base.renderer cimport CameraView
-from envpool.mujoco.base.simulation cimport fail
 from envpool.mujoco.base.structs cimport SimPool
 from envpool.mujoco.base.views cimport gymnasium_view
-from envpool.mujoco.robotics.goals cimport is_sparse, load_robotics_model, required
+from envpool.mujoco.robotics.goals cimport fail, is_sparse, load_robotics_model, with_reset_options
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.numerics.rng cimport ep_pcg64_is_valid, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_pcg64_is_valid
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
 from envpool.mujoco.robotics.adroit_states import state_option
-from envpool.native import define, describe, param_fields
 
 
 cdef double distance(const double* a, const double* b) noexcept nogil:
@@ -73,19 +67,9 @@ cdef bint report(Sim* s, double goal_distance, bint is_solved, Outcome* out) noe
 
 # ---- the env definition ----------------------------------------------------------------------------------------------
 
-cdef void seed(Sim* s, uint64_t value) noexcept nogil:
-    ep_pcg64_seed(rng_of(s), value)
-
-
 cdef bint is_valid(const void* task_state) noexcept nogil:
     cdef const AdroitState* state = <const AdroitState*>task_state
     return ep_pcg64_is_valid(&state.rng) and state.given[0] == 0
-
-
-cdef TaskFunctions adroit_task(int (*reset)(Sim* s) noexcept nogil,
-                               int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
-                               void (*observe)(const Sim* s, double* out) noexcept nogil) noexcept:
-    return TaskFunctions(sizeof(AdroitState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 cdef Model load_adroit(Adroit* a, object config, int32_t nq):
@@ -130,19 +114,6 @@ cdef int set_params_and_state(void* state, const envpool_params* call) noexcept 
     return set_params(state, call)
 
 
-cdef object with_state_option(object capsule, dict sizes):
-    cdef const envpool_env* inner = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
-    cdef envpool_env* made
-    about = describe(capsule)
-    table = [*about.params, *param_fields({}, state_option(sizes))]
-    capsule = define(capsule, about.fields, about.actions, params=table, keep=capsule)
-    made = <envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
-    made.config = inner.config
-    made.state_version = inner.state_version + 1        # the option is in snapshots
-    made.get_params, made.set_params = get_params_and_state, set_params_and_state
-    return capsule
-
-
 cdef object define_adroit(str name, const TaskFunctions* task, Model model, object config, int32_t size, dict sizes,
                           Adroit* options, size_t options_size, list private_arrays, dict camera):
     cdef CameraView view = gymnasium_view(model, camera)
@@ -151,7 +122,7 @@ cdef object define_adroit(str name, const TaskFunctions* task, Model model, obje
     actions = np.array([[-1] * model.m.nu, [1] * model.m.nu], np.float32)
     capsule = define_task(name, task, model, config, {"obs": (size,)}, {"success": SUCCESS, "distance": DISTANCE},
                           actions, (<const char*>options)[:options_size], &view, private_arrays)
-    return with_state_option(capsule, sizes)
+    return with_reset_options(capsule, state_option(sizes), get_params_and_state, set_params_and_state)
 
 
 class AdroitEnvDefinition(MujocoEnvDefinition):

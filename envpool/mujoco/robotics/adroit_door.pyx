@@ -5,18 +5,12 @@ Source of the dynamics: ``gymnasium_robotics.envs.adroit_hand.adroit_door``.
 
 from libc.stdint cimport int32_t
 
-from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.definition cimport private_array
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put, put_difference
-from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_task, begin, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
+    MAX_DOFS, Adroit, AdroitState, Model, Outcome, Sim, TaskFunctions, begin, define_adroit, distance, ep_uniform,
+    is_valid, load_adroit, mj_forward, mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE, private_array, put, put_difference, report,
+    required, rng_of, seed, simulate, site,
 )
-from envpool.mujoco.robotics.goals cimport MAX_DOFS, required
 from envpool.numerics.numpy_exact cimport np_sum
-from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
 from envpool.mujoco.robotics.adroit_states import state_option
@@ -77,7 +71,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put_difference(out, palm, handle)[0] = 1.0 if angle > 1.0 else -1.0
 
 
-cdef TaskFunctions TASK = adroit_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(AdroitState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 class AdroitHandDoor(AdroitEnvDefinition):
@@ -98,6 +92,6 @@ class AdroitHandDoor(AdroitEnvDefinition):
         o.frame = required(model, mjOBJ_BODY, "frame")
         o.handle = required(model, mjOBJ_SITE, "S_handle")
         o.hinge = model.m.jnt_dofadr[required(model, mjOBJ_JOINT, "door_hinge")]
-        moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.frame, 3 * o.frame + 3)
+        moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.frame, 3)
         return define_adroit("AdroitHandDoor", &TASK, model, config, model.m.nq + 9, STATE,
                              &o.adroit, sizeof(o), [moved], {"distance": 1.5, "azimuth": 90.0})

@@ -5,20 +5,14 @@ Source of the dynamics: ``gymnasium_robotics.envs.adroit_hand.adroit_hammer``.
 
 from libc.stdint cimport int32_t
 
-from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.definition cimport private_array
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SENSOR, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put
-from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.gym.common cimport clip, put_clipped
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_task, begin, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
+    Adroit, AdroitState, Model, Outcome, Sim, TaskFunctions, begin, define_adroit, distance, ep_uniform, is_valid,
+    load_adroit, mj_forward, mjOBJ_BODY, mjOBJ_SENSOR, mjOBJ_SITE, private_array, put, report, required, rng_of, seed,
+    sensor_index, simulate, site,
 )
-from envpool.mujoco.robotics.goals cimport required, sensor_index
 from envpool.mujoco.robotics.rotations cimport quat2euler
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
 from envpool.mujoco.robotics.adroit_states import state_option
@@ -74,7 +68,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put(out + 3, site(s, o.nail), 3)[0] = clip(s.data.sensordata[o.sensor], -1.0, 1.0)
 
 
-cdef TaskFunctions TASK = adroit_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(AdroitState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 class AdroitHandHammer(AdroitEnvDefinition):
@@ -97,6 +91,6 @@ class AdroitHandHammer(AdroitEnvDefinition):
         o.nail, o.goal = required(model, mjOBJ_SITE, "S_target"), required(model, mjOBJ_SITE, "nail_goal")
         o.head = required(model, mjOBJ_SITE, "tool")
         o.sensor = sensor_index(model, required(model, mjOBJ_SENSOR, "S_nail"))
-        moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.board, 3 * o.board + 3)
+        moved = private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.board, 3)
         return define_adroit("AdroitHandHammer", &TASK, model, config, model.m.nq + 13, STATE,
                              &o.adroit, sizeof(o), [moved], {"distance": 2.0, "azimuth": 45.0})

@@ -5,19 +5,13 @@ Source of the dynamics: ``gymnasium_robotics.envs.adroit_hand.adroit_pen``.
 
 from libc.stdint cimport int32_t
 
-from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.definition cimport private_array
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put, put_difference
-from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_state, adroit_task, begin, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
+    Adroit, AdroitState, Model, Outcome, Sim, TaskFunctions, adroit_state, begin, define_adroit, distance, ep_uniform,
+    is_valid, load_adroit, mj_forward, mjOBJ_BODY, mjOBJ_SITE, private_array, put, put_difference, report, required,
+    rng_of, seed, simulate, site,
 )
-from envpool.mujoco.robotics.goals cimport required
 from envpool.mujoco.robotics.rotations cimport euler2quat
 from envpool.numerics.numpy_exact cimport np_dot
-from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
 from envpool.mujoco.robotics.adroit_states import state_option
@@ -88,7 +82,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put_difference(put_difference(out + 6, pen, site(s, o.centre)), out, out + 3)
 
 
-cdef TaskFunctions TASK = adroit_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(AdroitState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 class AdroitHandPen(AdroitEnvDefinition):
@@ -112,6 +106,6 @@ class AdroitHandPen(AdroitEnvDefinition):
         for k, what in enumerate(("object", "target")):
             for i, end in enumerate(("top", "bottom")):
                 o.ends[k][i] = required(model, mjOBJ_SITE, f"{what}_{end}")
-        turned = private_array(model, &model.m.body_quat, 4 * model.m.nbody, 4 * o.target, 4 * o.target + 4)
+        turned = private_array(model, &model.m.body_quat, 4 * model.m.nbody, 4 * o.target, 4)
         return define_adroit("AdroitHandPen", &TASK, model, config, model.m.nq + 15, STATE,
                              &o.adroit, sizeof(o), [turned], {"distance": 1.0, "azimuth": -45.0})

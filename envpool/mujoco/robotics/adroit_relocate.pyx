@@ -5,17 +5,11 @@ Source of the dynamics: ``gymnasium_robotics.envs.adroit_hand.adroit_relocate``.
 
 from libc.stdint cimport int32_t
 
-from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.definition cimport private_array
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjOBJ_BODY, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put, put_difference
-from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.adroit cimport (
-    Adroit, adroit_task, begin, define_adroit, distance, load_adroit, report, rng_of, simulate, site,
+    Adroit, AdroitState, Model, Outcome, Sim, TaskFunctions, begin, define_adroit, distance, ep_uniform, is_valid,
+    load_adroit, mj_forward, mjOBJ_BODY, mjOBJ_SITE, private_array, put, put_difference, report, required, rng_of, seed,
+    simulate, site,
 )
-from envpool.mujoco.robotics.goals cimport required
-from envpool.numerics.rng cimport ep_uniform
 
 from envpool.mujoco.robotics.adroit import AdroitEnvDefinition
 from envpool.mujoco.robotics.adroit_states import state_option
@@ -72,7 +66,7 @@ cdef void observe(const Sim* s, double* out) noexcept nogil:
     put_difference(put_difference(put_difference(out, palm, ball), palm, target), ball, target)
 
 
-cdef TaskFunctions TASK = adroit_task(reset, step, observe)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(AdroitState), seed, reset, step, observe, is_valid, NULL, NULL)
 
 
 class AdroitHandRelocate(AdroitEnvDefinition):
@@ -92,8 +86,8 @@ class AdroitHandRelocate(AdroitEnvDefinition):
         cdef Model model = load_adroit(&o.adroit, config, 6)
         o.ball, o.target = required(model, mjOBJ_BODY, "Object"), required(model, mjOBJ_SITE, "target")
         moved = [
-            private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.ball, 3 * o.ball + 3),
-            private_array(model, &model.m.site_pos, 3 * model.m.nsite, 3 * o.target, 3 * o.target + 3),
+            private_array(model, &model.m.body_pos, 3 * model.m.nbody, 3 * o.ball, 3),
+            private_array(model, &model.m.site_pos, 3 * model.m.nsite, 3 * o.target, 3),
         ]
         return define_adroit("AdroitHandRelocate", &TASK, model, config, model.m.nq + 3, STATE,
                              &o.adroit, sizeof(o), moved, {"distance": 1.5, "azimuth": 90.0})

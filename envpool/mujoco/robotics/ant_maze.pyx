@@ -17,7 +17,7 @@ from envpool.mujoco.gym cimport ant
 from envpool.mujoco.gym.common cimport action_range_of
 from envpool.mujoco.robotics.mazes cimport (
     MazeOptions, MazeState, begin_episode, finish_step, is_valid, load_maze, maze_state, put_goals, report, seed,
-    show_goal, with_reset_options,
+    show_goal, with_cell_options,
 )
 
 from envpool.errors import ConfigError
@@ -120,7 +120,7 @@ class AntMaze(MazeEnvDefinition):
         observations = {
             "obs:observation": (o.observation_size,), "obs:achieved_goal": (2,), "obs:desired_goal": (2,),
         }
-        return with_reset_options(
+        return with_cell_options(
             define_task("AntMaze", &TASK, model, config, observations, INFO, action_range_of(model),
                         (<char*>&o)[:sizeof(o)], &view, (), keep)
         )

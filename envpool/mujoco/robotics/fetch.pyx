@@ -8,20 +8,15 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
-from envpool.mujoco.base.calls cimport mj_forward, mj_step
-from envpool.mujoco.base.model cimport Model, run_scratch
-from envpool.mujoco.base.mujoco cimport (
-    mjData, mjEQ_WELD, mjModel, mjNEQDATA, mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE,
-)
-from envpool.mujoco.base.observations cimport put, put_difference
-from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
+from envpool.mujoco.base.mujoco cimport mjEQ_WELD, mjNEQDATA
 from envpool.mujoco.robotics.goals cimport (
-    DISTANCE, IS_SUCCESS, define_goal_task, distance_reward, free_joint, goal_distance, goal_of, goal_task, is_sparse,
-    load_robotics_model, required, rng_of, robot_joints, single_joint, site_velocity,
+    DISTANCE, IS_SUCCESS, GoalState, Model, Outcome, Sim, TaskFunctions, define_goal_task, distance_reward, ep_uniform,
+    free_joint, goal_distance, goal_of, is_sparse, is_valid, load_robotics_model, mj_forward, mj_step, mjData, mjModel,
+    mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE, put, put_difference, required, rng_of, robot_joints, run_scratch, seed,
+    single_joint, site_velocity,
 )
 from envpool.mujoco.robotics.rotations cimport mat2euler
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.numerics.rng cimport ep_uniform
 
 from envpool.errors import ConfigError
 from envpool.mujoco.robotics.fetch_options import OPTIONS, check_numbers
@@ -195,7 +190,7 @@ cdef void show(const Sim* s, mjData* shown) noexcept nogil:
     memcpy(shown.site_xpos + 3 * options_of(s).target, goal_of(s), 3 * sizeof(double))
 
 
-cdef TaskFunctions TASK = goal_task(reset, step, observe, show)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(GoalState), seed, reset, step, observe, is_valid, NULL, show)
 
 
 # ---- the first state -------------------------------------------------------------------------------------------------

@@ -7,28 +7,34 @@ The module of a task takes what it needs from here. Its observation consists of 
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t
 
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjData
-from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
+from envpool.env cimport envpool_params
+from envpool.mujoco.base.calls cimport mj_forward, mj_step
+from envpool.mujoco.base.definition cimport private_array, private_float_array
+from envpool.mujoco.base.model cimport Model, run_scratch
+from envpool.mujoco.base.mujoco cimport (
+    mjData, mjModel, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SENSOR, mjOBJ_SITE,
+)
+from envpool.mujoco.base.observations cimport put, put_difference, put_state
+from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions, fail
 from envpool.mujoco.base.structs cimport PrepareFunction
-from envpool.numerics.rng cimport ep_pcg64
+from envpool.mujoco.gym.common cimport clip, put_clipped, rng_of, seed
+from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 
 cdef enum:
     MAX_GOAL = 16               # numbers in a goal
     MAX_DOFS = 128              # degrees of freedom of a model whose site velocities are observed
 
-# Sim.task_state of these tasks.
+# Sim.task_state of these tasks, which begins as a TaskState.
 cdef struct GoalState:
     ep_pcg64 rng
     double goal[MAX_GOAL]
 
+# TaskFunctions.is_valid.
+cdef bint is_valid(const void* task_state) noexcept nogil
+
 # The first entries of Sim.info of these tasks.
 cdef enum:
     IS_SUCCESS, DISTANCE, OTHER_INFO
-
-
-cdef inline ep_pcg64* rng_of(Sim* s) noexcept nogil:
-    return &(<GoalState*>s.task_state).rng
 
 
 cdef inline double* goal_of(const Sim* s) noexcept nogil:
@@ -51,11 +57,6 @@ cdef void site_velocity(const Sim* s, int32_t site, double* linear, double* angu
 
 # ---- the env definition ----------------------------------------------------------------------------------------------
 
-# Returns the table of functions of a task, whose Sim.task_state is a GoalState.
-cdef TaskFunctions goal_task(int (*reset)(Sim* s) noexcept nogil,
-                             int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
-                             void (*observe)(const Sim* s, double* out) noexcept nogil,
-                             void (*show)(const Sim* s, mjData* shown) noexcept nogil) noexcept
 # Returns the compiled model of option xml_file. Raises ConfigError.
 cdef Model load_robotics_model(object config)
 # Returns the id of an object of a kind (mjOBJ_...) of the model, or raises a ConfigError that names it.
@@ -79,3 +80,10 @@ cdef bint is_sparse(object config) except? -1
 #   camera          what the task sets of Gymnasium's default camera: distance, azimuth, elevation, lookat
 cdef object define_goal_task(str name, const TaskFunctions* task, Model model, object config, tuple sizes,
                              bytes options, dict camera, dict info=*, private_arrays=*, PrepareFunction prepare=*)
+
+ctypedef int (*ParamsFunction)(void* state, const envpool_params* call) noexcept nogil
+
+# Returns the capsule of a task with options of resets. They are parameters behind those of the model, which the two
+# functions get and set as well.
+cdef object with_reset_options(object capsule, dict options, ParamsFunction get_params,
+                               ParamsFunction set_params)

@@ -2,26 +2,23 @@
 
 import numpy as np
 
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport isfinite, sqrt
-from libc.stdint cimport uint64_t
 
+from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env
 from envpool.mujoco.base.calls cimport mj_jacSite
 from envpool.mujoco.base.definition cimport define_task
-from envpool.mujoco.base.model_params cimport resolved_model
-from envpool.mujoco.base.mujoco cimport (
-    mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE, mjOBJ_BODY, mjOBJ_GEOM, mjOBJ_JOINT, mjOBJ_SENSOR,
-    mjOBJ_SITE,
-)
+from envpool.mujoco.base.model_params cimport load_xml_file
+from envpool.mujoco.base.mujoco cimport mjJNT_FREE, mjJNT_HINGE, mjJNT_SLIDE
 from envpool.mujoco.base.renderer cimport CameraView
 from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.numerics.numpy_exact cimport np_matrix_vector, np_sum
-from envpool.numerics.rng cimport ep_pcg64_is_valid, ep_pcg64_seed
+from envpool.numerics.rng cimport ep_pcg64_is_valid
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.mujoco.base.model import load_file
-from envpool.mujoco.base.model_files import load_users_model
 from envpool.mujoco.robotics.model_folder import assets, model_path
+from envpool.native import define, describe, param_fields
 
 KINDS = {mjOBJ_BODY: "body", mjOBJ_GEOM: "geom", mjOBJ_JOINT: "joint", mjOBJ_SENSOR: "sensor", mjOBJ_SITE: "site"}
 
@@ -51,10 +48,6 @@ cdef void site_velocity(const Sim* s, int32_t site, double* linear, double* angu
 
 # ---- the env definition ----------------------------------------------------------------------------------------------
 
-cdef void seed(Sim* s, uint64_t value) noexcept nogil:
-    ep_pcg64_seed(rng_of(s), value)
-
-
 cdef bint is_valid(const void* task_state) noexcept nogil:
     cdef const GoalState* state = <const GoalState*>task_state
     cdef int32_t i
@@ -64,21 +57,9 @@ cdef bint is_valid(const void* task_state) noexcept nogil:
     return ep_pcg64_is_valid(&state.rng)
 
 
-cdef TaskFunctions goal_task(int (*reset)(Sim* s) noexcept nogil,
-                             int (*step)(Sim* s, const double* action, Outcome* out) noexcept nogil,
-                             void (*observe)(const Sim* s, double* out) noexcept nogil,
-                             void (*show)(const Sim* s, mjData* view) noexcept nogil) noexcept:
-    return TaskFunctions(sizeof(GoalState), seed, reset, step, observe, is_valid, NULL, show)
-
-
 cdef Model load_robotics_model(object config):
-    cdef Model model
     path = model_path(config.xml_file)
-    model = resolved_model(f"xml_file {str(path)!r}")
-    if model is None and assets() not in path.parents:
-        model = load_users_model(load_file, path, "xml_file")
-    elif model is None:
-        model = load_file(path, "xml_file")
+    cdef Model model = load_xml_file(path, assets() not in path.parents)
     if model.m.nv > MAX_DOFS:
         raise ConfigError(f"{model.source} must have at most {MAX_DOFS} degrees of freedom, got {model.m.nv}")
     return model
@@ -132,3 +113,17 @@ cdef object define_goal_task(str name, const TaskFunctions* task, Model model, o
     action_range = np.array([[-1] * actions, [1] * actions], np.float32)
     return define_task(name, task, model, config, observations, info, action_range, options, &view, private_arrays,
                        None, 0, prepare)
+
+
+cdef object with_reset_options(object capsule, dict options, ParamsFunction get_params,
+                               ParamsFunction set_params):
+    cdef const envpool_env* inner = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
+    cdef envpool_env* made
+    about = describe(capsule)
+    table = [*about.params, *param_fields({}, options)]
+    capsule = define(capsule, about.fields, about.actions, params=table, keep=capsule)
+    made = <envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
+    made.config = inner.config
+    made.state_version = inner.state_version + 1        # the options are in snapshots
+    made.get_params, made.set_params = get_params, set_params
+    return capsule

@@ -9,20 +9,15 @@ from libc.math cimport M_PI
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
-from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.definition cimport private_float_array
-from envpool.mujoco.base.model cimport Model
-from envpool.mujoco.base.mujoco cimport mjData, mjModel, mjOBJ_GEOM, mjOBJ_SENSOR, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put
-from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions, fail
 from envpool.mujoco.robotics.goals cimport (
-    DISTANCE, IS_SUCCESS, OTHER_INFO, define_goal_task, free_joint, goal_distance, goal_of, goal_task, is_sparse,
-    load_robotics_model, required, rng_of, sensor_index,
+    DISTANCE, IS_SUCCESS, OTHER_INFO, GoalState, Model, Outcome, Sim, TaskFunctions, define_goal_task, ep_uniform, fail,
+    free_joint, goal_distance, goal_of, is_sparse, is_valid, load_robotics_model, mj_forward, mjData, mjModel,
+    mjOBJ_GEOM, mjOBJ_SENSOR, mjOBJ_SITE, private_float_array, put, required, rng_of, seed, sensor_index,
 )
 from envpool.mujoco.robotics.hand cimport CAMERA, NUM_ACTIONS, Hand, add_noise, find_hand, move_hand, put_hand
 from envpool.mujoco.robotics.rotations cimport angle_between, euler2quat, normalize, quat2euler, quat_about, quat_mul
 from envpool.numerics.numpy_exact cimport np_log
-from envpool.numerics.rng cimport ep_integers, ep_uniform
+from envpool.numerics.rng cimport ep_integers
 
 from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
 from envpool.mujoco.robotics.hand_options import MANIPULATE_OPTIONS, check_range, check_threshold, one_of
@@ -230,7 +225,7 @@ cdef void show(const Sim* s, mjData* shown) noexcept nogil:
             paint(rgba, 0, 0.5, 0.2)
 
 
-cdef TaskFunctions TASK = goal_task(reset, step, observe, show)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(GoalState), seed, reset, step, observe, is_valid, NULL, show)
 
 
 # ---- the env definition ----------------------------------------------------------------------------------------------

@@ -8,18 +8,14 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 
-from envpool.mujoco.base.calls cimport mj_forward
-from envpool.mujoco.base.model cimport Model, run_scratch
-from envpool.mujoco.base.mujoco cimport mjData, mjModel, mjOBJ_BODY, mjOBJ_JOINT, mjOBJ_SITE
-from envpool.mujoco.base.observations cimport put
-from envpool.mujoco.base.simulation cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.robotics.goals cimport (
-    DISTANCE, IS_SUCCESS, define_goal_task, distance_reward, goal_distance, goal_of, goal_task, is_sparse,
-    load_robotics_model, required, rng_of, single_joint,
+    DISTANCE, IS_SUCCESS, GoalState, Model, Outcome, Sim, TaskFunctions, define_goal_task, distance_reward, ep_uniform,
+    goal_distance, goal_of, is_sparse, is_valid, load_robotics_model, mj_forward, mjData, mjModel, mjOBJ_BODY,
+    mjOBJ_JOINT, mjOBJ_SITE, put, required, rng_of, run_scratch, seed, single_joint,
 )
 from envpool.mujoco.robotics.hand cimport CAMERA, NUM_ACTIONS, Hand, add_noise, find_hand, move_hand, put_hand
 from envpool.mujoco.robotics.rotations cimport normalize
-from envpool.numerics.rng cimport ep_choice, ep_uniform
+from envpool.numerics.rng cimport ep_choice
 
 from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
 from envpool.mujoco.robotics.hand_options import INITIAL_QPOS, REACH_OPTIONS, check_threshold
@@ -123,7 +119,7 @@ cdef void show(const Sim* s, mjData* shown) noexcept nogil:
         put(shown.site_xpos + 3 * o.markers[i], s.data.site_xpos + 3 * o.tips[i], 3)
 
 
-cdef TaskFunctions TASK = goal_task(reset, step, observe, show)
+cdef TaskFunctions TASK = TaskFunctions(sizeof(GoalState), seed, reset, step, observe, is_valid, NULL, show)
 
 
 # ---- the env definition ----------------------------------------------------------------------------------------------

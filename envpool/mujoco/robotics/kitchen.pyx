@@ -7,19 +7,17 @@ positions that were observed before it, which have noise, so the generator advan
 import numpy as np
 
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 
-from envpool.mujoco.base.calls cimport mj_forward, mj_step
 from envpool.mujoco.base.definition cimport define_task
-from envpool.mujoco.base.model cimport Model, leave_out_visual_geoms
-from envpool.mujoco.base.observations cimport put
+from envpool.mujoco.base.model cimport leave_out_visual_geoms
 from envpool.mujoco.base.renderer cimport CameraView
-from envpool.mujoco.base.structs cimport Outcome, Sim, TaskFunctions
 from envpool.mujoco.base.views cimport gymnasium_view
-from envpool.mujoco.gym.common cimport clip
-from envpool.mujoco.robotics.goals cimport load_robotics_model
+from envpool.mujoco.robotics.goals cimport (
+    Model, Outcome, Sim, TaskFunctions, clip, ep_pcg64, ep_uniform, load_robotics_model, mj_forward, mj_step, put, seed,
+)
 from envpool.numerics.numpy_exact cimport np_norm
-from envpool.numerics.rng cimport ep_pcg64, ep_pcg64_is_valid, ep_pcg64_seed, ep_uniform
+from envpool.numerics.rng cimport ep_pcg64_is_valid
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
@@ -51,7 +49,7 @@ cdef struct Options:
     double bounds[ROBOT][2]     # of the controls
     double speeds[ROBOT][2]     # limits of the velocities that actions ask for
 
-# Sim.task_state.
+# Sim.task_state, which begins as a TaskState.
 cdef struct KitchenState:
     ep_pcg64 rng
     double observed[OBSERVED]   # with noise: positions and velocities of the robot, then those of the objects
@@ -71,10 +69,6 @@ cdef double THRESHOLD = 0.3     # distance from its goal below which a task is c
 
 cdef inline KitchenState* kitchen_state(const Sim* s) noexcept nogil:
     return <KitchenState*>s.task_state
-
-
-cdef void seed(Sim* s, uint64_t value) noexcept nogil:
-    ep_pcg64_seed(&kitchen_state(s).rng, value)
 
 
 cdef bint is_valid(const void* task_state) noexcept nogil:

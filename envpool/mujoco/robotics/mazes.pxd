@@ -4,12 +4,14 @@ A module of a task keeps a `MazeState` in Sim.task_state and a `MazeOptions` in 
 begin_episode() and places the robot at MazeState.start; its `step` calls finish_step() after the simulation.
 """
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 
 from envpool.mujoco.base.mujoco cimport mjData
 from envpool.mujoco.base.structs cimport Outcome, Sim
+from envpool.mujoco.gym.common cimport seed
 from envpool.numerics.rng cimport ep_pcg64
 
+# Sim.task_state, which begins as a TaskState.
 cdef struct MazeState:
     ep_pcg64 rng
     double goal[2]              # of the next step (m)
@@ -41,7 +43,7 @@ cdef struct MazeOptions:
 cdef tuple load_maze(MazeOptions* o, object config, object robot)
 
 # Adds the options of resets to the definition of a task.
-cdef object with_reset_options(object capsule)
+cdef object with_cell_options(object capsule)
 
 # Draws a goal and a start, or puts them into the cells that the options of the reset name.
 cdef void begin_episode(Sim* s, const MazeOptions* o) noexcept nogil
@@ -54,8 +56,7 @@ cdef void finish_step(Sim* s, const MazeOptions* o, Outcome* out) noexcept nogil
 # shows the goal of the step before.
 cdef void show_goal(const Sim* s, const MazeOptions* o, mjData* shown) noexcept nogil
 
-# TaskFunctions.seed and TaskFunctions.is_valid.
-cdef void seed(Sim* s, uint64_t value) noexcept nogil
+# TaskFunctions.is_valid.
 cdef bint is_valid(const void* task_state) noexcept nogil
 
 

@@ -6,20 +6,19 @@ Source of the rules: ``gymnasium_robotics.envs.maze.maze_v4``, and ``maze`` for 
 import numpy as np
 
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from envpool.env cimport ENVPOOL_CAPSULE_NAME, envpool_env, envpool_params
+from envpool.env cimport envpool_params
 from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.mujoco cimport mjData, mjOBJ_SITE
 from envpool.mujoco.base.own_models cimport get_params, set_params
 from envpool.mujoco.base.structs cimport Outcome, Sim, SimPool
-from envpool.mujoco.robotics.goals cimport is_sparse
+from envpool.mujoco.robotics.goals cimport is_sparse, with_reset_options
 from envpool.numerics.numpy_exact cimport np_exp, np_norm
-from envpool.numerics.rng cimport ep_integers, ep_pcg64_is_valid, ep_pcg64_seed, ep_uniform
+from envpool.numerics.rng cimport ep_integers, ep_pcg64_is_valid, ep_uniform
 
 from envpool.errors import ConfigError
 from envpool.mujoco.base.model import load_text
@@ -27,7 +26,6 @@ from envpool.mujoco.robotics import maze_rewards
 from envpool.mujoco.robotics.maze_models import MAX_CELLS as MOST_CELLS
 from envpool.mujoco.robotics.maze_models import Maze, read_map
 from envpool.mujoco.robotics.maze_rewards import RESET_OPTIONS
-from envpool.native import define, describe, param_fields
 
 cdef double REACHED = maze_rewards.REACHED
 cdef int32_t MAX_CELLS = MOST_CELLS
@@ -74,10 +72,6 @@ cdef tuple load_maze(MazeOptions* o, object config, object robot):
 
 
 # ---- goals -----------------------------------------------------------------------------------------------------------
-
-cdef void seed(Sim* s, uint64_t value) noexcept nogil:
-    ep_pcg64_seed(&maze_state(s).rng, value)
-
 
 cdef bint is_valid(const void* task_state) noexcept nogil:
     cdef const MazeState* state = <const MazeState*>task_state
@@ -206,14 +200,5 @@ cdef int set_params_and_cells(void* state, const envpool_params* call) noexcept 
     return status
 
 
-cdef object with_reset_options(object capsule):
-    cdef const envpool_env* inner = <const envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
-    cdef envpool_env* made
-    about = describe(capsule)
-    table = [*about.params, *param_fields({}, RESET_OPTIONS)]
-    capsule = define(capsule, about.fields, about.actions, params=table, keep=capsule)
-    made = <envpool_env*>PyCapsule_GetPointer(capsule, ENVPOOL_CAPSULE_NAME)
-    made.config = inner.config
-    made.state_version = inner.state_version + 1        # the options are in snapshots
-    made.get_params, made.set_params = get_params_and_cells, set_params_and_cells
-    return capsule
+cdef object with_cell_options(object capsule):
+    return with_reset_options(capsule, RESET_OPTIONS, get_params_and_cells, set_params_and_cells)

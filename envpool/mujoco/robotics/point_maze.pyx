@@ -19,7 +19,7 @@ from envpool.mujoco.base.views cimport gymnasium_view
 from envpool.mujoco.gym.common cimport clip
 from envpool.mujoco.robotics.mazes cimport (
     MazeOptions, MazeState, begin_episode, finish_step, is_valid, load_maze, maze_state, put_goals,
-    report, seed, show_goal, with_reset_options,
+    report, seed, show_goal, with_cell_options,
 )
 
 from envpool.mujoco.base.env_definition import OPTIONS
@@ -88,7 +88,7 @@ class PointMaze(MazeEnvDefinition):
         view = gymnasium_view(model, {"distance": 12.5 if o.rows > 8 else 8.8})
         observations = {"obs:observation": (4,), "obs:achieved_goal": (2,), "obs:desired_goal": (2,)}
         actions = np.array([[-1, -1], [1, 1]], np.float32)
-        return with_reset_options(
+        return with_cell_options(
             define_task("PointMaze", &TASK, model, config, observations, INFO, actions, (<char*>&o)[:sizeof(o)], &view,
                         (), keep)
         )
