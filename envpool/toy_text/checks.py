@@ -13,13 +13,6 @@ from envpool.errors import ConfigError
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
-def check_probability(name: str, value: float) -> float:
-    """Return a probability, or raise ConfigError if it is outside [0, 1]."""
-    if not 0.0 <= value <= 1.0:
-        raise ConfigError(f"{name} must be a probability between 0 and 1, got {value}")
-    return value
-
-
 def check_reward(name: str, value: Any) -> float:
     """Return a reward as float, or raise ConfigError if float32 cannot hold it."""
     try:

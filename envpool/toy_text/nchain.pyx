@@ -120,8 +120,7 @@ class NChain(EnvDefinition):
         cdef Config c
         check_range("n", config.n, 1)
         c.last = config.n - 1
-        for i, name in enumerate(NChain.params):
-            c.params[i] = getattr(config, name)
+        c.params = [getattr(config, name) for name in NChain.params]
         fields = [Field("obs", np.int32, (-1,), 0, config.n - 1)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
         config_bytes = envpool_config_bytes(&c, sizeof(c))
