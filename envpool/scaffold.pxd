@@ -36,6 +36,10 @@ cdef extern from "envpool/scaffold.h" nogil:
     const double* envpool_common_params(const envpool_state* s)
     int32_t envpool_params_vary(const envpool_state* s)
     void envpool_note_params_vary(envpool_state* s)
+    void envpool_new_reset_doubles(void* state, const double* defaults, int32_t count)
+    void envpool_take_reset_doubles(void* state, int32_t id, double* values)
+    void envpool_get_reset_doubles(void* state, const envpool_params* call, int32_t first)
+    void envpool_set_reset_doubles(void* state, const envpool_params* call, int32_t first)
     int envpool_set_records(void* state, const envpool_snapshots* snapshots)
 
     envpool_env envpool_new_env(

@@ -35,7 +35,6 @@ LAYERS = (
         "scaffold",
         "records",
         "replay",
-        "reset_doubles",
         "numerics",
         "raster",
     ),

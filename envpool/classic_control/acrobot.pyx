@@ -16,18 +16,14 @@ from envpool.numerics.numpy_exact cimport np_cos32, np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
-from envpool.reset_doubles cimport (
-    envpool_get_reset_doubles, envpool_new_reset_doubles, envpool_reset_state, envpool_set_reset_doubles,
-    envpool_take_reset_doubles,
-)
 from envpool.scaffold cimport (
-    envpool_config_bytes, envpool_finish_state, envpool_new_env, envpool_new_state, envpool_state, envpool_template,
+    envpool_config_bytes, envpool_finish_state, envpool_get_reset_doubles, envpool_new_env, envpool_new_reset_doubles,
+    envpool_new_state, envpool_set_reset_doubles, envpool_state, envpool_take_reset_doubles, envpool_template,
     envpool_with_snapshots,
 )
 
-from envpool.classic_control.frame_size import check_square
-from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
-from envpool.native import EnvDefinition, Field, Param, define, param_fields
+from envpool.classic_control.definition import WithBounds, check_square, reset_bounds, table_values
+from envpool.native import Field, Param, define, param_fields
 from envpool.config.checks import check_choice
 
 cdef double PI = np.pi
@@ -51,11 +47,7 @@ cdef enum:
     TORQUES = NUM_SCALARS
     NUM_PARAMS
     NUM_TORQUES = 3
-    NUM_BOUNDS = 2
     TOO_FAST = 1                        # error code of an env
-
-cdef double[NUM_BOUNDS] BOUNDS          # of the numbers of a first state, in the order of Acrobot.reset_options
-BOUNDS[:] = [-0.1, 0.1]
 
 cdef struct Values:                     # of all parameters
     double scalars[NUM_SCALARS]
@@ -64,6 +56,7 @@ cdef struct Values:                     # of all parameters
 cdef struct Config:
     bint is_nips
     Values initial
+    double bounds[2]                    # of the numbers of a first state, in the order of Acrobot.reset_options
 
 cdef struct Angles:                     # the state, or its time derivative
     double theta1                       # angle of the first link, 0 points down
@@ -96,16 +89,17 @@ cdef struct Arm:                        # one environment
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
-    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_reset_state), sizeof(Arm))
+    cdef envpool_state* s = <envpool_state*>envpool_new_state(setup, sizeof(envpool_state), sizeof(Arm))
+    cdef const Config* config = <const Config*>setup.config
     cdef Arm* a
     cdef int32_t i
     if s != NULL:
         s.is_valid = is_valid
         for i in range(setup.num_envs):
             a = <Arm*>s.records + i
-            a.params = (<const Config*>setup.config).initial
+            a.params = config.initial
             a.factors = factors_of(&a.params)
-        envpool_new_reset_doubles(s, BOUNDS, NUM_BOUNDS)
+        envpool_new_reset_doubles(s, config.bounds, 2)
     return envpool_finish_state(s, state)
 
 
@@ -241,7 +235,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef bint is_nips = (<const Config*>s.config).is_nips
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
     cdef Arm* arms = <Arm*>s.records
-    cdef double[NUM_BOUNDS] bounds
+    cdef double[2] bounds
     cdef int status = 0
     cdef int32_t i, id
     for i in range(b.n):
@@ -304,12 +298,6 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         info[2 * i + 1] = <float>a.now.theta2
 
 
-cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
-    step_many(state, b)
-    write_many(state, rows)
-    return 0
-
-
 cdef void draw(const canvas* c, const Arm* a) noexcept nogil:
     """Draw upstream's frame. Before the first step upstream computes in float32."""
     cdef const double* lengths = &a.params.scalars[LENGTH_1]
@@ -349,7 +337,6 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("Acrobot", create, step_many, write_many)
-ENV_DEF.run_many = run_many
 ENV_DEF.error_text = error_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
@@ -357,7 +344,7 @@ envpool_with_snapshots(&ENV_DEF)
 ENV_DEF.get_params, ENV_DEF.set_params = get_params, set_params
 
 
-class Acrobot(EnvDefinition):
+class Acrobot(WithBounds):
     """Two links hanging from a pivot, with a motor in the joint between them.
 
     Observation float32 (6,): cosine and sine of the first angle (0 points down), cosine and sine of the second angle
@@ -388,27 +375,20 @@ class Acrobot(EnvDefinition):
         "AVAIL_TORQUE": Param((-1.0, 0.0, 1.0), -1e3, 1e3, "N m", "torque of each action"),
     }
 
-    reset_options = reset_bounds(BOUNDS[0], BOUNDS[1], "the four numbers of the first state")
-    goes_on = True
-
-    @staticmethod
-    def check_reset_options(config, values):
-        """Raise ConfigError if the bounds are not allowed together."""
-        check_bounds(values)
+    reset_options = reset_bounds(-0.1, 0.1, "the four numbers of the first state")
 
     @staticmethod
     def build(config):
         cdef Config c
         check_choice("book_or_nips", config.book_or_nips, ("book", "nips"))
         c.is_nips = config.book_or_nips == "nips"
-        *scalars, torques = (getattr(config, name) for name in Acrobot.params)
-        c.initial.scalars, c.initial.torques = scalars, torques
+        *scalars, torques, low, high = table_values(Acrobot, config)
+        c.initial.scalars, c.initial.torques, c.bounds = scalars, torques, [low, high]
         high = np.array([1.0, 1.0, 1.0, 1.0, config.MAX_VEL_1, config.MAX_VEL_2], np.float32)
         fields = [Field("obs", np.float32, (6,), -high, high), Field("info:state", np.float32, (2,))]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
-        config_bytes = envpool_config_bytes(&c, sizeof(c))
         table = param_fields(Acrobot.params, Acrobot.reset_options)
-        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)), params=table)
 
     @staticmethod
     def render_assets(config, height, width):

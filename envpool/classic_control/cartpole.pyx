@@ -13,47 +13,36 @@ from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
 from envpool.raster.canvas cimport canvas, canvas_clear, canvas_colour, canvas_of_frame_flipped, canvas_span
 from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of
-from envpool.reset_doubles cimport (
-    envpool_new_reset_doubles, envpool_reset_state, envpool_take_reset_doubles, envpool_with_params_and_options,
-)
 from envpool.scaffold cimport (
-    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
-    envpool_new_params,
-    envpool_new_state, envpool_state, envpool_template,
-    envpool_with_snapshots,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
+    envpool_new_reset_doubles, envpool_new_state, envpool_state, envpool_take_reset_doubles, envpool_template,
+    envpool_with_params, envpool_with_snapshots,
 )
 
-from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
-from envpool.native import EnvDefinition, Field, Param, define, param_fields
+from envpool.classic_control.definition import WithBounds, reset_bounds, table_values
+from envpool.native import Field, Param, define, param_fields
 
 # C, for `restrict` and one variant per instruction set.
 cdef extern from * nogil:
     """
     #include <stdint.h>
 
+    #include "envpool/scaffold.h"
     #include "envpool/simd.h"
 
-    /* The physics of each cart: arrays (num_envs), in SI units. */
-    typedef struct physics {
-      const double *gravity;
-      const double *cart_mass;
-      const double *pole_mass;
-      const double *half_length; /* of the pole */
-      const double *force;
-      const double *step; /* duration of a step */
-      const double *theta_limit;
-      const double *x_limit;
-    } physics;
+    /* Entries of the table: CartPole.params, then CartPole.reset_options, which bound the numbers of a first state. */
+    enum { GRAVITY, CART_MASS, POLE_MASS, HALF_LENGTH, FORCE, STEP, THETA_LIMIT, X_LIMIT, NUM_PARAMS, NUM_BOUNDS = 2,
+           NUM_ENTRIES = NUM_PARAMS + NUM_BOUNDS };
 
-    /* Steps n carts. The physics of cart i is at `k * i`, so that a constant k of 0 makes it one for all carts. */
+    /* Steps n carts. The parameters of cart i are at `k * i`, so that a constant k of 0 makes them those of all. */
     static inline __attribute__((always_inline)) void advance_each(
-        const physics *p, const int32_t k, double *restrict x, double *restrict x_dot, double *restrict theta,
+        const double *const *p, const int32_t k, double *restrict x, double *restrict x_dot, double *restrict theta,
         double *restrict theta_dot, const double *restrict sines, const double *restrict cosines,
         const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
-      const double *restrict gravity = p->gravity, *restrict cart_mass = p->cart_mass;
-      const double *restrict pole_mass = p->pole_mass, *restrict half_length = p->half_length;
-      const double *restrict push = p->force, *restrict step = p->step;
-      const double *restrict x_limit = p->x_limit, *restrict theta_limit = p->theta_limit;
+      const double *restrict gravity = p[GRAVITY], *restrict cart_mass = p[CART_MASS];
+      const double *restrict pole_mass = p[POLE_MASS], *restrict half_length = p[HALF_LENGTH];
+      const double *restrict push = p[FORCE], *restrict step = p[STEP];
+      const double *restrict x_limit = p[X_LIMIT], *restrict theta_limit = p[THETA_LIMIT];
       for (int32_t i = 0; i < n; i++) {
         const double m = pole_mass[k * i], length = half_length[k * i], tau = step[k * i];
         const double total_mass = m + cart_mass[k * i], mass_length = m * length;
@@ -74,79 +63,58 @@ cdef extern from * nogil:
     }
 
     /* Steps the n carts from `id` on. Updates x, x_dot, theta and theta_dot, each (n), and sets fell (n) to 1 where a
-     * cart is outside the limits. `sines` and `cosines` are those of theta (n); an action of 1 pushes to the right.
-     * `common` is the physics of all carts, in the order of the members of `physics`; NULL if carts have their own. */
+     * cart is outside the limits. `sines` and `cosines` are those of theta (n); an action of 1 pushes to the right. */
     ENVPOOL_SIMD
-    static void advance_carts(const physics *p, const double *common, int32_t id, double *restrict x,
-                              double *restrict x_dot, double *restrict theta, double *restrict theta_dot,
-                              const double *restrict sines, const double *restrict cosines,
-                              const int32_t *restrict actions, uint8_t *restrict fell, int32_t n) {
-      if (common != NULL) {
-        const physics shared = {common,     common + 1, common + 2, common + 3,
-                                common + 4, common + 5, common + 6, common + 7};
-        advance_each(&shared, 0, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
-        return;
-      }
-      const physics own = {p->gravity + id, p->cart_mass + id, p->pole_mass + id,   p->half_length + id,
-                           p->force + id,   p->step + id,      p->theta_limit + id, p->x_limit + id};
-      advance_each(&own, 1, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
+    static void advance_carts(const envpool_state *s, int32_t id, double *restrict x, double *restrict x_dot,
+                              double *restrict theta, double *restrict theta_dot, const double *restrict sines,
+                              const double *restrict cosines, const int32_t *restrict actions, uint8_t *restrict fell,
+                              int32_t n) {
+      const double *p[NUM_PARAMS];
+      if (envpool_params_at(s, id, NUM_PARAMS, p))
+        advance_each(p, 1, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
+      else
+        advance_each(p, 0, x, x_dot, theta, theta_dot, sines, cosines, actions, fell, n);
     }
     """
-    ctypedef struct physics:
-        const double* gravity
-        const double* cart_mass
-        const double* pole_mass
-        const double* half_length
-        const double* force
-        const double* step
-        const double* theta_limit
-        const double* x_limit
+    enum:
+        HALF_LENGTH
+        X_LIMIT
+        NUM_PARAMS
+        NUM_BOUNDS
+        NUM_ENTRIES
 
-    void advance_carts(const physics* p, const double* common, int32_t id, double* x, double* x_dot, double* theta,
-                       double* theta_dot, const double* sines, const double* cosines, const int32_t* actions,
-                       uint8_t* fell, int32_t n)
-
-cdef enum:
-    NUM_PARAMS = 8
-    NUM_BOUNDS = 2
-
-cdef double[NUM_BOUNDS] BOUNDS          # of the numbers of a first state, in the order of CartPole.reset_options
-BOUNDS[:] = [-0.05, 0.05]
+    void advance_carts(const envpool_state* s, int32_t id, double* x, double* x_dot, double* theta, double* theta_dot,
+                       const double* sines, const double* cosines, const int32_t* actions, uint8_t* fell, int32_t n)
 
 cdef struct Config:
-    double params[NUM_PARAMS]           # initial values, in the order of CartPole.params
+    double table[NUM_ENTRIES]           # initial values
     float standing_reward
     float fall_reward
 
 cdef struct Carts:
-    envpool_reset_state base            # the records are the generators
+    envpool_state head                  # the records are the generators
     double* x                           # (num_envs), as all arrays here
     double* x_dot
     double* theta
     double* theta_dot
-    physics params
+    double* params[NUM_PARAMS]
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Carts* s = <Carts*>envpool_new_state(setup, sizeof(Carts), sizeof(ep_pcg64))
+    cdef const Config* config = <const Config*>setup.config
     if s != NULL:
         s.x = <double*>envpool_new_array(s, sizeof(double))
         s.x_dot = <double*>envpool_new_array(s, sizeof(double))
         s.theta = <double*>envpool_new_array(s, sizeof(double))
         s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
-        envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
-        envpool_new_reset_doubles(s, BOUNDS, NUM_BOUNDS)
-        s.base.head.is_valid = is_valid
+        envpool_new_params(s, s.params, config.table, NUM_PARAMS)
+        envpool_new_reset_doubles(s, config.table + NUM_PARAMS, NUM_BOUNDS)
     return envpool_finish_state(s, state)
 
 
-cdef int is_valid(const envpool_state* state, int32_t id, int32_t resets) noexcept nogil:
-    """No value makes a step unsafe, or is out of reach of carts with unusual parameters."""
-    return True
-
-
 cdef inline void reset_one(Carts* s, int32_t id) noexcept nogil:
-    cdef ep_pcg64* rng = <ep_pcg64*>s.base.head.records + id
+    cdef ep_pcg64* rng = <ep_pcg64*>s.head.records + id
     cdef double[NUM_BOUNDS] bounds
     envpool_take_reset_doubles(s, id, bounds)
     s.x[id] = ep_uniform(rng, bounds[0], bounds[1])
@@ -163,15 +131,15 @@ cdef void advance(Carts* s, int32_t id, const int32_t* actions, uint8_t* fell, i
     for i in range(n):
         sines[i] = sin(s.theta[id + i])
         cosines[i] = cos(s.theta[id + i])
-    advance_carts(&s.params, envpool_common_params(&s.base.head), id, s.x + id, s.x_dot + id, s.theta + id,
-                  s.theta_dot + id, sines, cosines, actions + id, fell, n)
+    advance_carts(&s.head, id, s.x + id, s.x_dot + id, s.theta + id, s.theta_dot + id, sines, cosines, actions + id,
+                  fell, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Carts* s = <Carts*>state
     cdef const int32_t* actions = <const int32_t*>b.actions[0]
-    cdef float standing = (<const Config*>s.base.head.config).standing_reward
-    cdef float fallen = (<const Config*>s.base.head.config).fall_reward
+    cdef float standing = (<const Config*>s.head.config).standing_reward
+    cdef float fallen = (<const Config*>s.head.config).fall_reward
     cdef int32_t i
     if b.num_resets < b.n and b.contiguous:     # also steps carts that reset: this is cheaper than a gap
         advance(s, b.ids[0], actions, b.terminated, b.n)
@@ -202,12 +170,6 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs[4 * i + 3] = <float>s.theta_dot[id]
 
 
-cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
-    step_many(state, b)
-    write_many(state, rows)
-    return 0
-
-
 cdef void draw(const canvas* c, double x, double theta, double half_length, double x_limit) noexcept nogil:
     """Draw upstream's frame: only the length of the pole and the position of the cart are to scale."""
     cdef double scale = c.width / (2 * x_limit), middle = x * scale + c.width / 2.0
@@ -226,19 +188,18 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     for i in range(f.n):
         id = f.ids[i]
         c = canvas_of_frame_flipped(f, i)
-        draw(&c, s.x[id], s.theta[id], s.params.half_length[id], s.params.x_limit[id])
+        draw(&c, s.x[id], s.theta[id], s.params[HALF_LENGTH][id], s.params[X_LIMIT][id])
     return 0
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("CartPole", create, step_many, write_many)
-ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
-envpool_with_params_and_options(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
 
 
-class CartPole(EnvDefinition):
+class CartPole(WithBounds):
     """Cart and pole.
 
     Observation float32 (4,): cart position (m), cart velocity (m/s), pole angle (rad), pole angular velocity (rad/s).
@@ -263,13 +224,7 @@ class CartPole(EnvDefinition):
         "x_threshold": Param(2.4, 1e-6, 1e6, "m", "distance from the centre beyond which the cart has left the track"),
     }
 
-    reset_options = reset_bounds(BOUNDS[0], BOUNDS[1], "the four numbers of the first state")
-    goes_on = True
-
-    @staticmethod
-    def check_reset_options(config, values):
-        """Raise ConfigError if the bounds are not allowed together."""
-        check_bounds(values)
+    reset_options = reset_bounds(-0.05, 0.05, "the four numbers of the first state")
 
     @staticmethod
     def reward_past_end(config):
@@ -279,16 +234,14 @@ class CartPole(EnvDefinition):
     @staticmethod
     def build(config):
         cdef Config c
-        for i, name in enumerate(CartPole.params):
-            c.params[i] = getattr(config, name)
+        c.table = table_values(CartPole, config)
         c.standing_reward = 0 if config.sutton_barto_reward else 1
         c.fall_reward = -1 if config.sutton_barto_reward else 1
         high = np.array([config.x_threshold * 2, np.inf, config.theta_threshold_radians * 2, np.inf], np.float32)
         fields = [Field("obs", np.float32, (4,), -high, high)]
         actions = [Field("action", np.int32, (-1,), 0, 1)]
-        config_bytes = envpool_config_bytes(&c, sizeof(c))
         table = param_fields(CartPole.params, CartPole.reset_options)
-        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)), params=table)
 
     @staticmethod
     def render_fps(config):

@@ -9,46 +9,37 @@ import numpy as np
 from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, uint8_t
 
-from envpool.classic_control.valley cimport draw_valley, valley, valley_of
+from envpool.classic_control.valley cimport NUM_BOUNDS, draw_valley, valley, valley_of
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
-from envpool.reset_doubles cimport (
-    envpool_new_reset_doubles, envpool_reset_state, envpool_take_reset_doubles, envpool_with_params_and_options,
-)
 from envpool.scaffold cimport (
-    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
-    envpool_new_params, envpool_new_state, envpool_template, envpool_with_snapshots,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
+    envpool_new_reset_doubles, envpool_new_state, envpool_state, envpool_take_reset_doubles, envpool_template,
+    envpool_with_params, envpool_with_snapshots,
 )
 
-from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
-from envpool.classic_control.valley import assets
-from envpool.native import EnvDefinition, Field, Param, define, param_fields
+from envpool.classic_control.definition import table_values
+from envpool.classic_control.valley import Valley
+from envpool.native import Field, Param, define, param_fields
 
 # C, for `restrict` and one variant per instruction set.
 cdef extern from * nogil:
     """
     #include <stdint.h>
 
+    #include "envpool/scaffold.h"
     #include "envpool/simd.h"
 
-    /* The physics of each car: arrays (num_envs), or one item for all cars. Lengths in m, velocities in m per step. */
-    typedef struct physics {
-      const double *lowest;
-      const double *highest;
-      const double *max_speed;
-      const double *goal;
-      const double *goal_velocity;
-      const double *force;
-      const double *gravity;
-    } physics;
+    /* Entries of the table: MountainCar.params, then MountainCar.reset_options, which bound the first position. */
+    enum { FORCE = PUSH, NUM_PARAMS = NUM_SHARED, NUM_ENTRIES = NUM_PARAMS + NUM_BOUNDS };
 
-    /* Steps n cars. The physics of car i is at `k * i`, so that a constant k of 0 makes it one for all cars. */
+    /* Steps n cars. The parameters of car i are at `k * i`, so that a constant k of 0 makes them those of all cars. */
     static inline __attribute__((always_inline)) void advance_each(
-        const physics *p, const int32_t k, double *restrict position, double *restrict velocity,
+        const double *const *p, const int32_t k, double *restrict position, double *restrict velocity,
         const double *restrict cosines, const int32_t *restrict actions, uint8_t *restrict arrived, int32_t n) {
-      const double *restrict lowest = p->lowest, *restrict highest = p->highest, *restrict limit = p->max_speed;
-      const double *restrict goal = p->goal, *restrict goal_velocity = p->goal_velocity;
-      const double *restrict force = p->force, *restrict gravity = p->gravity;
+      const double *restrict lowest = p[LOWEST], *restrict highest = p[HIGHEST], *restrict limit = p[MAX_SPEED];
+      const double *restrict goal = p[GOAL], *restrict goal_velocity = p[GOAL_VELOCITY];
+      const double *restrict force = p[FORCE], *restrict gravity = p[GRAVITY];
       for (int32_t i = 0; i < n; i++) {
         double v = velocity[i] + ((actions[i] - 1) * force[k * i] + cosines[i] * -gravity[k * i]);
         v = v < -limit[k * i] ? -limit[k * i] : v;
@@ -64,58 +55,43 @@ cdef extern from * nogil:
     }
 
     /* Steps the n cars from `id` on. Updates position and velocity, each (n), and sets arrived (n) to 1 where a car is
-     * at the goal and fast enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2.
-     * `common` is the physics of all cars, in the order of the members of `physics`; NULL if cars have their own. */
+     * at the goal and fast enough. `cosines` (n) are those of three times the position; an action (n) is 0, 1 or 2. */
     ENVPOOL_SIMD
-    static void advance_cars(const physics *p, const double *common, int32_t id, double *restrict position,
-                             double *restrict velocity, const double *restrict cosines,
-                             const int32_t *restrict actions, uint8_t *restrict arrived, int32_t n) {
-      if (common != NULL) {
-        const physics shared = {common, common + 1, common + 2, common + 3, common + 4, common + 5, common + 6};
-        advance_each(&shared, 0, position, velocity, cosines, actions, arrived, n);
-        return;
-      }
-      const physics own = {p->lowest + id,        p->highest + id, p->max_speed + id, p->goal + id,
-                           p->goal_velocity + id, p->force + id,   p->gravity + id};
-      advance_each(&own, 1, position, velocity, cosines, actions, arrived, n);
+    static void advance_cars(const envpool_state *s, int32_t id, double *restrict position, double *restrict velocity,
+                             const double *restrict cosines, const int32_t *restrict actions,
+                             uint8_t *restrict arrived, int32_t n) {
+      const double *p[NUM_PARAMS];
+      if (envpool_params_at(s, id, NUM_PARAMS, p))
+        advance_each(p, 1, position, velocity, cosines, actions, arrived, n);
+      else
+        advance_each(p, 0, position, velocity, cosines, actions, arrived, n);
     }
     """
-    ctypedef struct physics:
-        const double* lowest
-        const double* highest
-        const double* max_speed
-        const double* goal
-        const double* goal_velocity
-        const double* force
-        const double* gravity
+    enum:
+        NUM_PARAMS
+        NUM_ENTRIES
 
-    void advance_cars(const physics* p, const double* common, int32_t id, double* position, double* velocity,
-                      const double* cosines, const int32_t* actions, uint8_t* arrived, int32_t n)
-
-cdef enum:
-    NUM_PARAMS = 7
-    NUM_BOUNDS = 2
-
-cdef double[NUM_BOUNDS] BOUNDS          # of the first position, in the order of MountainCar.reset_options
-BOUNDS[:] = [-0.6, -0.4]
+    void advance_cars(const envpool_state* s, int32_t id, double* position, double* velocity, const double* cosines,
+                      const int32_t* actions, uint8_t* arrived, int32_t n)
 
 cdef struct Config:
-    double params[NUM_PARAMS]           # initial values, in the order of MountainCar.params
+    double table[NUM_ENTRIES]           # initial values
 
 cdef struct Cars:
-    envpool_reset_state base            # the records are the generators
+    envpool_state head                  # the records are the generators
     double* position                    # (num_envs), as all arrays here
     double* velocity
-    physics params
+    double* params[NUM_PARAMS]
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Cars* s = <Cars*>envpool_new_state(setup, sizeof(Cars), sizeof(ep_pcg64))
+    cdef const Config* config = <const Config*>setup.config
     if s != NULL:
         s.position = <double*>envpool_new_array(s, sizeof(double))
         s.velocity = <double*>envpool_new_array(s, sizeof(double))
-        envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
-        envpool_new_reset_doubles(s, BOUNDS, NUM_BOUNDS)
+        envpool_new_params(s, s.params, config.table, NUM_PARAMS)
+        envpool_new_reset_doubles(s, config.table + NUM_PARAMS, NUM_BOUNDS)
     return envpool_finish_state(s, state)
 
 
@@ -125,8 +101,7 @@ cdef void advance(Cars* s, int32_t id, const int32_t* actions, uint8_t* arrived,
     cdef int32_t i
     for i in range(n):
         cosines[i] = cos(3 * s.position[id + i])
-    advance_cars(&s.params, envpool_common_params(&s.base.head), id, s.position + id, s.velocity + id, cosines,
-                 actions + id, arrived, n)
+    advance_cars(&s.head, id, s.position + id, s.velocity + id, cosines, actions + id, arrived, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
@@ -145,7 +120,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
         envpool_take_reset_doubles(s, id, bounds)
-        s.position[id] = ep_uniform(<ep_pcg64*>s.base.head.records + id, bounds[0], bounds[1])
+        s.position[id] = ep_uniform(<ep_pcg64*>s.head.records + id, bounds[0], bounds[1])
         s.velocity[id] = 0
     return 0
 
@@ -159,21 +134,15 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs[2 * i + 1] = <float>s.velocity[rows.ids[i]]
 
 
-cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
-    step_many(state, b)
-    write_many(state, rows)
-    return 0
-
-
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Cars* s = <const Cars*>state
-    cdef const double* usual = (<const Config*>s.base.head.config).params
+    cdef const Config* config = <const Config*>s.head.config
     cdef valley v
     cdef double position, height
     cdef int32_t i, id
     for i in range(f.n):
         id = f.ids[i]
-        v = valley_of(f, s.params.lowest[id], s.params.highest[id], s.params.goal[id], usual[0], usual[1], usual[3])
+        v = valley_of(f, s.params, id, config.table)
         position = s.position[id]
         height = sin(3 * position) * 0.45 + 0.55
         draw_valley(f, i, &v, (position - v.lowest) * v.scale, height * v.scale, cos(3 * position), False)
@@ -181,14 +150,13 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("MountainCar", create, step_many, write_many)
-ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
-envpool_with_params_and_options(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
 
 
-class MountainCar(EnvDefinition):
+class MountainCar(Valley):
     """Car in a valley, pushed left, not at all, or right.
 
     Observation float32 (2,): position (m), velocity (m per step). Action int32: 0 pushes left, 1 does nothing, 2 pushes
@@ -207,28 +175,11 @@ class MountainCar(EnvDefinition):
         "gravity": Param(0.0025, -1e3, 1e3, "m/step^2", "acceleration by gravity on the steepest slope"),
     }
 
-    reset_options = reset_bounds(BOUNDS[0], BOUNDS[1], "the first position", "m")
-    goes_on = True
-
-    @staticmethod
-    def check_reset_options(config, values):
-        """Raise ConfigError if the bounds are not allowed together."""
-        check_bounds(values)
-
     @staticmethod
     def build(config):
         cdef Config c
-        for i, name in enumerate(MountainCar.params):
-            c.params[i] = getattr(config, name)
-        low = np.array([config.min_position, -config.max_speed], np.float32)
-        high = np.array([config.max_position, config.max_speed], np.float32)
-        fields = [Field("obs", np.float32, (2,), low, high)]
+        c.table = table_values(MountainCar, config)
+        fields = [Valley.position_and_velocity(config)]
         actions = [Field("action", np.int32, (-1,), 0, 2)]
-        config_bytes = envpool_config_bytes(&c, sizeof(c))
         table = param_fields(MountainCar.params, MountainCar.reset_options)
-        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
-
-    @staticmethod
-    def render_assets(config, height, width):
-        """Return the image of the valley, on which the car is drawn."""
-        return assets(config.min_position, config.max_position, config.goal_position, height, width)
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)), params=table)

@@ -14,65 +14,55 @@ import numpy as np
 from libc.math cimport cos, sin
 from libc.stdint cimport int32_t, uint8_t
 
-from envpool.classic_control.valley cimport draw_valley, valley, valley_of
+from envpool.classic_control.valley cimport NUM_BOUNDS, draw_valley, valley, valley_of
 from envpool.env cimport ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_frames, envpool_rows, envpool_setup
 from envpool.numerics.numpy_exact cimport np_sin32
 from envpool.numerics.rng cimport ep_pcg64, ep_uniform
-from envpool.reset_doubles cimport (
-    envpool_new_reset_doubles, envpool_reset_state, envpool_take_reset_doubles, envpool_with_params_and_options,
-)
 from envpool.scaffold cimport (
-    envpool_common_params, envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env,
-    envpool_new_params, envpool_new_state, envpool_state, envpool_template, envpool_with_snapshots,
+    envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
+    envpool_new_reset_doubles, envpool_new_state, envpool_state, envpool_take_reset_doubles, envpool_template,
+    envpool_with_params, envpool_with_snapshots,
 )
 
-from envpool.classic_control.reset_bounds import check_bounds, reset_bounds
-from envpool.classic_control.valley import assets
-from envpool.native import EnvDefinition, Field, Param, define, param_fields
+from envpool.classic_control.definition import table_values
+from envpool.classic_control.valley import Valley
+from envpool.native import Field, Param, define, param_fields
 
 # C, for `restrict` and one variant per instruction set.
 cdef extern from * nogil:
     """
     #include <stdint.h>
 
+    #include "envpool/scaffold.h"
     #include "envpool/simd.h"
 
-    /* The physics of each car: arrays (num_envs), or one item for all cars. Lengths in m, velocities in m per step. */
-    typedef struct physics {
-      const double *lowest;
-      const double *highest;
-      const double *max_speed;
-      const double *goal;
-      const double *goal_velocity;
-      const double *power;
-      const double *gravity;
-      const double *least; /* smallest and largest action that has an effect */
-      const double *most;
-    } physics;
+    /* Entries of the table: MountainCarContinuous.params, then its reset_options, which bound the first position. LEAST
+     * and MOST are the smallest and the largest action that has an effect. */
+    enum { POWER = PUSH, LEAST = NUM_SHARED, MOST, NUM_PARAMS, NUM_ENTRIES = NUM_PARAMS + NUM_BOUNDS };
 
     /* The acceleration by an action outside of the range that has an effect, as Python computes it. */
-    static inline double clipped_push(const physics *p, int32_t i, float action) {
-      const double force = action < (float)p->least[i] ? p->least[i] : action;
-      return (p->most[i] < force ? p->most[i] : force) * p->power[i];
+    static inline double clipped_push(const double *const *p, float action) {
+      const double force = action < (float)*p[LEAST] ? *p[LEAST] : action;
+      return (*p[MOST] < force ? *p[MOST] : force) * *p[POWER];
     }
 
     /* Steps n cars that have been stepped before. Updates position and velocity, each (n), sets arrived (n) to 1 where
      * a car is at the goal and fast enough, and fills reward (n). `cosines` (n) are those of three times the position;
-     * an action may be any number, or NaN. The physics of car i is at `k * i`, so that a constant k of 0 makes it one
-     * for all cars.
+     * an action may be any number, or NaN. The parameters of car i are at `k * i`, so that a constant k of 0 makes them
+     * those of all cars.
      *
      * A clipped action, velocity or position is a Python float when upstream uses it next.
      *
      * Upstream squares by pow(action, 2). The square of a float32 is exact in float64, so a pow whose error is below
      * one unit in the last place returns the product; comparing the two for every float32 confirms it. */
     static inline __attribute__((always_inline)) void advance_each(
-        const physics *p, const int32_t k, float *restrict position, float *restrict velocity,
+        const double *const *p, const int32_t k, float *restrict position, float *restrict velocity,
         const double *restrict cosines, const float *restrict actions, uint8_t *restrict arrived,
         float *restrict reward, int32_t n) {
-      const double *restrict lowest = p->lowest, *restrict highest = p->highest, *restrict limit = p->max_speed;
-      const double *restrict goal = p->goal, *restrict goal_velocity = p->goal_velocity;
-      const double *restrict power = p->power, *restrict gravity = p->gravity;
-      const double *restrict least = p->least, *restrict most = p->most;
+      const double *restrict lowest = p[LOWEST], *restrict highest = p[HIGHEST], *restrict limit = p[MAX_SPEED];
+      const double *restrict goal = p[GOAL], *restrict goal_velocity = p[GOAL_VELOCITY];
+      const double *restrict power = p[POWER], *restrict gravity = p[GRAVITY];
+      const double *restrict least = p[LEAST], *restrict most = p[MOST];
       for (int32_t i = 0; i < n; i++) {
         const double low = lowest[k * i], high = highest[k * i], max_speed = limit[k * i];
         const double bottom = least[k * i], top = most[k * i];
@@ -108,87 +98,70 @@ cdef extern from * nogil:
       }
     }
 
-    /* Steps the n cars from `id` on, see advance_each(). `common` is the physics of all cars, in the order of the
-     * members of `physics`; NULL if cars have their own. */
+    /* Steps the n cars from `id` on, see advance_each(). */
     ENVPOOL_SIMD
-    static void advance_cars(const physics *p, const double *common, int32_t id, float *restrict position,
-                             float *restrict velocity, const double *restrict cosines, const float *restrict actions,
-                             uint8_t *restrict arrived, float *restrict reward, int32_t n) {
-      if (common != NULL) {
-        const physics shared = {common,     common + 1, common + 2, common + 3, common + 4,
-                                common + 5, common + 6, common + 7, common + 8};
-        advance_each(&shared, 0, position, velocity, cosines, actions, arrived, reward, n);
-        return;
-      }
-      const physics own = {p->lowest + id,        p->highest + id, p->max_speed + id, p->goal + id,
-                           p->goal_velocity + id, p->power + id,   p->gravity + id,   p->least + id,
-                           p->most + id};
-      advance_each(&own, 1, position, velocity, cosines, actions, arrived, reward, n);
+    static void advance_cars(const envpool_state *s, int32_t id, float *restrict position, float *restrict velocity,
+                             const double *restrict cosines, const float *restrict actions, uint8_t *restrict arrived,
+                             float *restrict reward, int32_t n) {
+      const double *p[NUM_PARAMS];
+      if (envpool_params_at(s, id, NUM_PARAMS, p))
+        advance_each(p, 1, position, velocity, cosines, actions, arrived, reward, n);
+      else
+        advance_each(p, 0, position, velocity, cosines, actions, arrived, reward, n);
     }
 
     /* Takes the first step of car `id`, at rest at `start`. Python clips velocity and position in float64. */
-    static inline void leave_start(const physics *p, int32_t id, double start, double cosine, float action,
+    static inline void leave_start(const envpool_state *s, int32_t id, double start, double cosine, float action,
                                    float *position, float *velocity, uint8_t *arrived, float *reward) {
-      const double limit = p->max_speed[id], slope = p->gravity[id] * cosine;
-      double v = action * (float)p->power[id] - (float)slope;
-      if (action < (float)p->least[id] || action > (float)p->most[id]) v = clipped_push(p, id, action) - slope;
+      const double *p[NUM_PARAMS];
+      envpool_params_at(s, id, NUM_PARAMS, p);
+      const double limit = *p[MAX_SPEED], slope = *p[GRAVITY] * cosine;
+      double v = action * (float)*p[POWER] - (float)slope;
+      if (action < (float)*p[LEAST] || action > (float)*p[MOST]) v = clipped_push(p, action) - slope;
       v = v > limit ? limit : v;
       v = v < -limit ? -limit : v;
       double x = start + v;
-      x = x > p->highest[id] ? p->highest[id] : x;
-      x = x < p->lowest[id] ? p->lowest[id] : x;
-      v = x == p->lowest[id] && v < 0 ? 0 : v;
-      *arrived = x >= p->goal[id] && v >= p->goal_velocity[id];
+      x = x > *p[HIGHEST] ? *p[HIGHEST] : x;
+      x = x < *p[LOWEST] ? *p[LOWEST] : x;
+      v = x == *p[LOWEST] && v < 0 ? 0 : v;
+      *arrived = x >= *p[GOAL] && v >= *p[GOAL_VELOCITY];
       *reward = (float)((*arrived ? 100.0 : 0.0) - (double)action * action * 0.1);
       *position = (float)x;
       *velocity = (float)v;
     }
     """
-    ctypedef struct physics:
-        const double* lowest
-        const double* highest
-        const double* max_speed
-        const double* goal
-        const double* goal_velocity
-        const double* power
-        const double* gravity
-        const double* least
-        const double* most
+    enum:
+        NUM_PARAMS
+        NUM_ENTRIES
 
-    void advance_cars(const physics* p, const double* common, int32_t id, float* position, float* velocity,
-                      const double* cosines, const float* actions, uint8_t* arrived, float* reward, int32_t n)
-    void leave_start(const physics* p, int32_t id, double start, double cosine, float action, float* position,
+    void advance_cars(const envpool_state* s, int32_t id, float* position, float* velocity, const double* cosines,
+                      const float* actions, uint8_t* arrived, float* reward, int32_t n)
+    void leave_start(const envpool_state* s, int32_t id, double start, double cosine, float action, float* position,
                      float* velocity, uint8_t* arrived, float* reward)
 
-cdef enum:
-    NUM_PARAMS = 9
-    NUM_BOUNDS = 2
-
-cdef double[NUM_BOUNDS] BOUNDS          # of the first position, in the order of MountainCarContinuous.reset_options
-BOUNDS[:] = [-0.6, -0.4]
-
 cdef struct Config:
-    double params[NUM_PARAMS]           # initial values, in the order of MountainCarContinuous.params
+    double table[NUM_ENTRIES]           # initial values
 
 cdef struct Cars:
-    envpool_reset_state base            # the records are the generators
+    envpool_state head                  # the records are the generators
     double* start                       # (num_envs), as all arrays here: position at which the episode started
     float* position
     float* velocity
     uint8_t* is_new                     # 1: no step since the reset, so the state is `start`, at rest
-    physics params
+    double* params[NUM_PARAMS]
 
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Cars* s = <Cars*>envpool_new_state(setup, sizeof(Cars), sizeof(ep_pcg64))
+    cdef const Config* config = <const Config*>setup.config
     if s != NULL:
         s.start = <double*>envpool_new_array(s, sizeof(double))
         s.position = <float*>envpool_new_array(s, sizeof(float))
         s.velocity = <float*>envpool_new_array(s, sizeof(float))
         s.is_new = <uint8_t*>envpool_new_array(s, 1)
-        envpool_new_params(s, <double**>&s.params, (<const Config*>setup.config).params, NUM_PARAMS)
-        envpool_new_reset_doubles(s, BOUNDS, NUM_BOUNDS)
-        s.base.head.is_valid = is_valid
+        envpool_new_params(s, s.params, config.table, NUM_PARAMS)
+        envpool_new_reset_doubles(s, config.table + NUM_PARAMS, NUM_BOUNDS)
+        s.head.is_valid = is_valid
     return envpool_finish_state(s, state)
 
 
@@ -204,15 +177,14 @@ cdef void advance(Cars* s, int32_t id, const float* actions, uint8_t* arrived, f
     cdef uint8_t any_new = 0
     for i in range(n):
         cosines[i] = cos(<float>3 * s.position[id + i])     # the product is float32
-    advance_cars(&s.params, envpool_common_params(&s.base.head), id, s.position + id, s.velocity + id, cosines,
-                 actions + id, arrived, reward, n)
+    advance_cars(&s.head, id, s.position + id, s.velocity + id, cosines, actions + id, arrived, reward, n)
     for i in range(n):
         any_new |= s.is_new[id + i]
     if any_new:
         for i in range(n):
             if s.is_new[id + i]:
                 s.is_new[id + i] = 0
-                leave_start(&s.params, id + i, s.start[id + i], cos(3 * s.start[id + i]), actions[id + i],
+                leave_start(&s.head, id + i, s.start[id + i], cos(3 * s.start[id + i]), actions[id + i],
                             &s.position[id + i], &s.velocity[id + i], &arrived[i], &reward[i])
 
 
@@ -230,7 +202,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
         envpool_take_reset_doubles(s, id, bounds)
-        s.start[id] = ep_uniform(<ep_pcg64*>s.base.head.records + id, bounds[0], bounds[1])
+        s.start[id] = ep_uniform(<ep_pcg64*>s.head.records + id, bounds[0], bounds[1])
         s.position[id] = <float>s.start[id]
         s.velocity[id] = 0
         s.is_new[id] = 1
@@ -244,12 +216,6 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
     for i in range(rows.n):
         obs[2 * i] = s.position[rows.ids[i]]
         obs[2 * i + 1] = s.velocity[rows.ids[i]]
-
-
-cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
-    step_many(state, b)
-    write_many(state, rows)
-    return 0
 
 
 cdef void draw_new(const envpool_frames* f, int32_t i, const valley* v, double position) noexcept nogil:
@@ -268,12 +234,12 @@ cdef void draw_stepped(const envpool_frames* f, int32_t i, const valley* v, floa
 
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Cars* s = <const Cars*>state
-    cdef const double* usual = (<const Config*>s.base.head.config).params
+    cdef const Config* config = <const Config*>s.head.config
     cdef valley v
     cdef int32_t i, id
     for i in range(f.n):
         id = f.ids[i]
-        v = valley_of(f, s.params.lowest[id], s.params.highest[id], s.params.goal[id], usual[0], usual[1], usual[3])
+        v = valley_of(f, s.params, id, config.table)
         if s.is_new[id]:
             draw_new(f, i, &v, s.start[id])
         else:
@@ -282,14 +248,13 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("MountainCarContinuous", create, step_many, write_many)
-ENV_DEF.run_many = run_many
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
-envpool_with_params_and_options(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
 
 
-class MountainCarContinuous(EnvDefinition):
+class MountainCarContinuous(Valley):
     """Car in a valley, pushed by a force of at most 1 in either direction.
 
     Observation float32 (2,): position (m), velocity (m per step). Action float32 (1,): force, clipped to [`min_action`,
@@ -311,28 +276,11 @@ class MountainCarContinuous(EnvDefinition):
         "max_action": Param(1.0, -1e3, 1e3, text="force to which larger actions are clipped"),
     }
 
-    reset_options = reset_bounds(BOUNDS[0], BOUNDS[1], "the first position", "m")
-    goes_on = True
-
-    @staticmethod
-    def check_reset_options(config, values):
-        """Raise ConfigError if the bounds are not allowed together."""
-        check_bounds(values)
-
     @staticmethod
     def build(config):
         cdef Config c
-        for i, name in enumerate(MountainCarContinuous.params):
-            c.params[i] = getattr(config, name)
-        low = np.array([config.min_position, -config.max_speed], np.float32)
-        high = np.array([config.max_position, config.max_speed], np.float32)
-        fields = [Field("obs", np.float32, (2,), low, high)]
+        c.table = table_values(MountainCarContinuous, config)
+        fields = [Valley.position_and_velocity(config)]
         actions = [Field("action", np.float32, (-1, 1), config.min_action, config.max_action)]
-        config_bytes = envpool_config_bytes(&c, sizeof(c))
         table = param_fields(MountainCarContinuous.params, MountainCarContinuous.reset_options)
-        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
-
-    @staticmethod
-    def render_assets(config, height, width):
-        """Return the image of the valley, on which the car is drawn."""
-        return assets(config.min_position, config.max_position, config.goal_position, height, width)
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)), params=table)

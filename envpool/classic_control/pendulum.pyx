@@ -21,17 +21,13 @@ from envpool.raster.gfx cimport gfx_draw_box, gfx_draw_circle, turn, turn_of, tu
 from envpool.raster.image cimport (
     SPRITE_MIRRORED, SPRITE_UPSIDE_DOWN, sheet_sprite, smooth_image, smooth_scale, sprite, sprite_draw,
 )
-from envpool.reset_doubles cimport (
-    envpool_new_reset_doubles, envpool_reset_state, envpool_set_doubles_and_options, envpool_take_reset_doubles,
-    envpool_with_params_and_options,
-)
 from envpool.scaffold cimport (
     envpool_config_bytes, envpool_finish_state, envpool_new_array, envpool_new_env, envpool_new_params,
-    envpool_new_state, envpool_no_memory_text, envpool_params_vary, envpool_template,
-    envpool_with_snapshots,
+    envpool_new_reset_doubles, envpool_new_state, envpool_no_memory_text, envpool_set_doubles, envpool_state,
+    envpool_take_reset_doubles, envpool_template, envpool_with_params, envpool_with_snapshots,
 )
 
-from envpool.classic_control.frame_size import check_square
+from envpool.classic_control.definition import check_square, table_values
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, Field, Param, define, param_fields
@@ -43,18 +39,13 @@ cdef extern from * nogil:
     #include <math.h>
     #include <stdint.h>
 
+    #include "envpool/scaffold.h"
     #include "envpool/simd.h"
 
     #define PI 3.141592653589793
 
-    /* The physics of each pendulum: arrays (num_envs), or one item for all pendulums. */
-    typedef struct physics {
-      const double *max_speed;
-      const double *max_torque;
-      const double *step; /* duration of a step */
-      const double *pull; /* 3 g / (2 l) */
-      const double *push; /* 3 / (m l^2) */
-    } physics;
+    /* Pendulum.params, and what follows from them: PULL is 3 g / (2 l), PUSH is 3 / (m l^2). */
+    enum { MAX_SPEED, MAX_TORQUE, DT, G, M, L, NUM_PARAMS, PULL = NUM_PARAMS, PUSH, NUM_VALUES };
 
     /* libm's powf, hidden from the compiler, which would turn powf(x, 2) into x * x: that differs in the last place. */
     static float (*volatile opaque_powf)(float, float) = powf;
@@ -94,13 +85,16 @@ cdef extern from * nogil:
       return rounded == (float)(cost + error) ? -rounded : -exact_cost(angle, theta_dot, torque);
     }
 
-    /* Steps n pendulums. The physics of pendulum i is at `k * i`, so that a constant k of 0 makes it one for all. */
-    static inline __attribute__((always_inline)) void advance_each(const physics *p, const int32_t k,
+    /* Steps n pendulums, and fills reward (n). The values of pendulum i are at `k * i`, so that a constant k of 0 makes
+     * them those of all pendulums. */
+    static inline __attribute__((always_inline)) void advance_each(const double *const *p, const int32_t k,
                                                                    double *restrict theta, double *restrict theta_dot,
                                                                    const double *restrict sines,
-                                                                   const float *restrict actions, int32_t n) {
-      const double *restrict max_speed = p->max_speed, *restrict max_torque = p->max_torque;
-      const double *restrict step = p->step, *restrict pull = p->pull, *restrict push = p->push;
+                                                                   const float *restrict actions,
+                                                                   float *restrict reward, int32_t n) {
+      const double *restrict max_speed = p[MAX_SPEED], *restrict max_torque = p[MAX_TORQUE];
+      const double *restrict step = p[DT], *restrict pull = p[PULL], *restrict push = p[PUSH];
+      for (int32_t i = 0; i < n; i++) reward[i] = reward_of(theta[i], theta_dot[i], actions[i], max_torque[k * i]);
       for (int32_t i = 0; i < n; i++) {
         const float pushed = (float)push[k * i] * torque_of(actions[i], max_torque[k * i]);
         const double limit = max_speed[k * i];
@@ -112,64 +106,48 @@ cdef extern from * nogil:
       }
     }
 
-    /* Steps the n pendulums from `id` on. Updates theta and theta_dot, each (n). `sines` (n) are those of theta.
-     * `common` is the physics of all pendulums; NULL if they have their own. */
+    /* Steps the n pendulums from `id` on. Updates theta and theta_dot, each (n), and fills reward (n). `sines` (n) are
+     * those of theta. */
     ENVPOOL_SIMD
-    static void advance_pendulums(const physics *p, const physics *common, int32_t id, double *restrict theta,
+    static void advance_pendulums(const envpool_state *s, int32_t id, double *restrict theta,
                                   double *restrict theta_dot, const double *restrict sines,
-                                  const float *restrict actions, int32_t n) {
-      if (common != NULL) {
-        advance_each(common, 0, theta, theta_dot, sines, actions, n);
-        return;
-      }
-      const physics own = {p->max_speed + id, p->max_torque + id, p->step + id, p->pull + id, p->push + id};
-      advance_each(&own, 1, theta, theta_dot, sines, actions, n);
+                                  const float *restrict actions, float *restrict reward, int32_t n) {
+      const double *p[NUM_VALUES];
+      if (envpool_params_at(s, id, NUM_VALUES, p))
+        advance_each(p, 1, theta, theta_dot, sines, actions, reward, n);
+      else
+        advance_each(p, 0, theta, theta_dot, sines, actions, reward, n);
     }
     """
-    ctypedef struct physics:
-        const double* max_speed
-        const double* max_torque
-        const double* step
-        const double* pull
-        const double* push
+    enum:
+        MAX_TORQUE
+        G
+        M
+        L
+        NUM_PARAMS
+        PULL
+        PUSH
+        NUM_VALUES
 
     const double PI
     float torque_of(float action, double max_torque)
-    float reward_of(double theta, double theta_dot, float action, double max_torque)
-    void advance_pendulums(const physics* p, const physics* common, int32_t id, double* theta, double* theta_dot,
-                           const double* sines, const float* actions, int32_t n)
+    void advance_pendulums(const envpool_state* s, int32_t id, double* theta, double* theta_dot, const double* sines,
+                           const float* actions, float* reward, int32_t n)
 
 cdef int32_t LARGEST_ARROW = 8192       # pixels; it would need 256 MiB
 
-# Parameters, in the order of Pendulum.params.
-cdef enum:
-    MAX_SPEED
-    MAX_TORQUE
-    DT
-    G
-    M
-    L
-    NUM_PARAMS
-    NUM_INITIAL = 2
-
-# Largest angle and angular speed of a first state, in the order of Pendulum.reset_options.
-cdef double[NUM_INITIAL] INITIAL
-INITIAL[:] = [PI, 1.0]
-
 cdef struct Config:
-    double params[NUM_PARAMS]           # initial values
-    double pull, push                   # see physics
+    double values[NUM_VALUES]           # initial values
+    double most[2]                      # largest angle and angular speed of a first state: Pendulum.reset_options
 
 cdef struct Pendulums:
-    envpool_reset_state base            # the records are the generators
+    envpool_state head                  # the records are the generators
     double* theta                       # (num_envs), as all arrays here
     double* theta_dot
     double* sines                       # of theta, as the observation and the next step need them
     double* cosines
     float* action                       # the last one, which the frame shows; NaN before the first
-    double* pull                        # see physics; they follow from the parameters
-    double* push
-    double* params[NUM_PARAMS]
+    double* values[NUM_VALUES]
 
 
 cdef inline double pull_of(double g, double l) noexcept nogil:
@@ -180,73 +158,47 @@ cdef inline double push_of(double m, double l) noexcept nogil:
     return 3.0 / (m * pow(l, 2.0))
 
 
-cdef physics physics_of(const Pendulums* s) noexcept nogil:
-    cdef physics p
-    p.max_speed, p.max_torque, p.step = s.params[MAX_SPEED], s.params[MAX_TORQUE], s.params[DT]
-    p.pull, p.push = s.pull, s.push
-    return p
-
-
-cdef physics common_physics(const Config* c) noexcept nogil:
-    cdef physics p
-    p.max_speed, p.max_torque, p.step = &c.params[MAX_SPEED], &c.params[MAX_TORQUE], &c.params[DT]
-    p.pull, p.push = &c.pull, &c.push
-    return p
-
-
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Pendulums* s = <Pendulums*>envpool_new_state(setup, sizeof(Pendulums), sizeof(ep_pcg64))
     cdef const Config* config = <const Config*>setup.config
-    cdef int32_t i
+    cdef int32_t i, k
     if s != NULL:
         s.theta = <double*>envpool_new_array(s, sizeof(double))
         s.theta_dot = <double*>envpool_new_array(s, sizeof(double))
         s.sines = <double*>envpool_new_array(s, sizeof(double))
         s.cosines = <double*>envpool_new_array(s, sizeof(double))
         s.action = <float*>envpool_new_array(s, sizeof(float))
-        s.pull = <double*>envpool_new_array(s, sizeof(double))
-        s.push = <double*>envpool_new_array(s, sizeof(double))
-        envpool_new_params(s, s.params, config.params, NUM_PARAMS)
-        envpool_new_reset_doubles(s, INITIAL, NUM_INITIAL)
-        if s.pull != NULL and s.push != NULL:
-            for i in range(setup.num_envs):
-                s.pull[i], s.push[i] = config.pull, config.push
+        for k in range(NUM_PARAMS, NUM_VALUES):
+            s.values[k] = <double*>envpool_new_array(s, sizeof(double))
+            for i in range(setup.num_envs if s.values[k] != NULL else 0):
+                s.values[k][i] = config.values[k]
+        envpool_new_params(s, s.values, config.values, NUM_PARAMS)
+        envpool_new_reset_doubles(s, config.most, 2)
     return envpool_finish_state(s, state)
 
 
 cdef int set_params(void* state, const envpool_params* call) noexcept nogil:
     cdef Pendulums* s = <Pendulums*>state
     cdef int32_t i, id
-    envpool_set_doubles_and_options(state, call)
+    envpool_set_doubles(state, call)
     for i in range(call.n):
         id = call.ids[i]
-        s.pull[id] = pull_of(s.params[G][id], s.params[L][id])
-        s.push[id] = push_of(s.params[M][id], s.params[L][id])
+        s.values[PULL][id] = pull_of(s.values[G][id], s.values[L][id])
+        s.values[PUSH][id] = push_of(s.values[M][id], s.values[L][id])
     return 0
 
 
 cdef void advance(Pendulums* s, int32_t id, const float* actions, float* reward, int32_t n) noexcept nogil:
     """Step the n pendulums `id` to `id + n - 1`, except for their sines and cosines."""
-    cdef const Config* config = <const Config*>s.base.head.config
-    cdef bint varies = envpool_params_vary(&s.base.head)
-    cdef physics own = physics_of(s), common = common_physics(config)
-    cdef double max_torque = config.params[MAX_TORQUE]
-    cdef int32_t i
     memcpy(s.action + id, actions + id, n * sizeof(float))
-    for i in range(n):
-        if varies:
-            max_torque = own.max_torque[id + i]
-        reward[i] = reward_of(s.theta[id + i], s.theta_dot[id + i], actions[id + i], max_torque)
-    advance_pendulums(
-        &own, NULL if varies else &common, id, s.theta + id, s.theta_dot + id, s.sines + id, actions + id, n
-    )
+    advance_pendulums(&s.head, id, s.theta + id, s.theta_dot + id, s.sines + id, actions + id, reward, n)
 
 
 cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     cdef Pendulums* s = <Pendulums*>state
     cdef const float* actions = <const float*>b.actions[0]
     cdef ep_pcg64* rng
-    cdef double[NUM_INITIAL] most
+    cdef double[2] most
     cdef double theta
     cdef int32_t i, id
     if b.num_resets < b.n and b.contiguous:     # also steps pendulums that reset: this is cheaper than a gap
@@ -258,7 +210,7 @@ cdef int step_many(void* state, const envpool_batch* b) noexcept nogil:
     memset(b.terminated, 0, b.n)
     for i in range(b.num_resets):
         id = b.ids[b.resets[i]]
-        rng = <ep_pcg64*>s.base.head.records + id
+        rng = <ep_pcg64*>s.head.records + id
         envpool_take_reset_doubles(s, id, most)
         s.theta[id] = ep_uniform(rng, -most[0], most[0])
         s.theta_dot[id] = ep_uniform(rng, -most[1], most[1])
@@ -279,12 +231,6 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs[3 * i] = <float>s.cosines[rows.ids[i]]
         obs[3 * i + 1] = <float>s.sines[rows.ids[i]]
         obs[3 * i + 2] = <float>s.theta_dot[rows.ids[i]]
-
-
-cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
-    step_many(state, b)
-    write_many(state, rows)
-    return 0
 
 
 cdef void draw_rod(const canvas* c, double theta, double scale) noexcept nogil:
@@ -338,7 +284,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     for i in range(f.n):
         id = f.ids[i]
         c = canvas_of_frame_flipped(f, i)
-        torque = torque_of(s.action[id], s.params[MAX_TORQUE][id])
+        torque = torque_of(s.action[id], s.values[MAX_TORQUE][id])
         canvas_clear(&c, canvas_colour(255, 255, 255))
         draw_rod(&c, s.theta[id], scale)
         if not isnan(torque):
@@ -349,12 +295,11 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("Pendulum", create, step_many, write_many)
-ENV_DEF.run_many = run_many
 ENV_DEF.error_text = envpool_no_memory_text
 ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
 envpool_with_snapshots(&ENV_DEF)
-envpool_with_params_and_options(&ENV_DEF)
+envpool_with_params(&ENV_DEF)
 ENV_DEF.set_params = set_params
 
 
@@ -387,8 +332,8 @@ class Pendulum(EnvDefinition):
     }
 
     reset_options = {
-        "x_init": Param(INITIAL[0], 0, LARGEST_HALF, "rad", "largest angle of the first state"),
-        "y_init": Param(INITIAL[1], 0, LARGEST_HALF, "rad/s", "largest angular speed of the first state"),
+        "x_init": Param(PI, 0, LARGEST_HALF, "rad", "largest angle of the first state"),
+        "y_init": Param(1.0, 0, LARGEST_HALF, "rad/s", "largest angular speed of the first state"),
     }
     goes_on = True
 
@@ -397,16 +342,14 @@ class Pendulum(EnvDefinition):
         cdef Config c
         if config.version not in (0, 1):
             raise ConfigError(f"version must be 0 or 1, which have the same dynamics; got {shown(config.version)}")
-        for i, name in enumerate(Pendulum.params):
-            c.params[i] = getattr(config, name)
-        c.pull = pull_of(config.g, config.l)
-        c.push = push_of(config.m, config.l)
+        *params, angle, speed = table_values(Pendulum, config)
+        c.values = [*params, pull_of(config.g, config.l), push_of(config.m, config.l)]
+        c.most = [angle, speed]
         high = np.array([1.0, 1.0, config.max_speed], np.float32)
         fields = [Field("obs", np.float32, (3,), -high, high)]
         actions = [Field("action", np.float32, (-1, 1), -config.max_torque, config.max_torque)]
-        config_bytes = envpool_config_bytes(&c, sizeof(c))
         table = param_fields(Pendulum.params, Pendulum.reset_options)
-        return define(envpool_template(&ENV_DEF), fields, actions, config_bytes, params=table)
+        return define(envpool_template(&ENV_DEF), fields, actions, envpool_config_bytes(&c, sizeof(c)), params=table)
 
     @staticmethod
     def render_assets(config, height, width):

@@ -1,4 +1,4 @@
-"""Drawing for both mountain cars: the hill, the car and the flag.
+"""What both mountain cars share: drawing the hill, the car and the flag, and a part of their definitions.
 
 The hill of the pool's options is drawn once per pool. The frame of a car whose parameters give it another hill takes
 longer, since its hill is drawn anew. Its line is computed as NumPy does it upstream.
@@ -17,6 +17,8 @@ from envpool.raster.gfx cimport gfx_draw_circle, gfx_draw_polygon, turn, turn_of
 from envpool.raster.image cimport sheet_copy, sheet_numbers
 from envpool.env cimport envpool_frames
 
+from envpool.classic_control.definition import WithBounds, reset_bounds
+from envpool.native import Field
 from envpool.raster.sheet import pack
 
 cdef enum:
@@ -78,16 +80,16 @@ cdef int32_t pixel_of(double value) noexcept nogil:
     return <int32_t>value if -1e6 < value < 1e6 else -1000000
 
 
-cdef valley valley_of(const envpool_frames* f, double lowest, double highest, double goal, double usual_lowest,
-                      double usual_highest, double usual_goal) noexcept nogil:
+cdef valley valley_of(const envpool_frames* f, double* const* params, int32_t id, const double* usual) noexcept nogil:
+    cdef double lowest = params[LOWEST][id], highest = params[HIGHEST][id], goal = params[GOAL][id]
     cdef valley v
     v.lowest = lowest
     v.highest = highest
     v.scale = f.width / (highest - lowest)
-    v.has_usual_hill = lowest == usual_lowest and highest == usual_highest
+    v.has_usual_hill = lowest == usual[LOWEST] and highest == usual[HIGHEST]
     v.flag[0] = sheet_numbers(f.assets)[0]
     v.flag[1] = sheet_numbers(f.assets)[1]
-    if not v.has_usual_hill or goal != usual_goal:
+    if not v.has_usual_hill or goal != usual[GOAL]:
         v.flag[0] = pixel_of((goal - lowest) * v.scale)
         v.flag[1] = pixel_of(height_of(goal) * v.scale)
     return v
@@ -119,26 +121,25 @@ cdef void draw_valley(const envpool_frames* f, int32_t i, const valley* v, doubl
     draw_flag(&c, v.flag[0], v.flag[1])
 
 
-def assets(double lowest, double highest, double goal, int32_t height, int32_t width):
-    """Return the assets of draw_valley: the image of the hill, and the foot of the flag.
+class Valley(WithBounds):
+    """A car in a valley."""
 
-    Parameters
-    ----------
-    lowest, highest : float
-        Positions at the borders of the frame.
-    goal : float
-        Position of the flag.
-    height, width : int
-        Size of the frame in pixels.
+    reset_options = reset_bounds(-0.6, -0.4, "the first position", "m")
 
-    Returns
-    -------
-    bytes
-        A sheet of one image and two numbers, see ``envpool.raster.sheet.pack``.
-    """
-    cdef uint8_t[:, :, ::1] pixels = np.empty((height, width, 3), np.uint8)
-    cdef canvas c = canvas_flipped(&pixels[0, 0, 0], height, width)
-    cdef double scale = width / (highest - lowest)
-    draw_hill(&c, lowest, highest, scale)
-    flag = pixel_of((goal - lowest) * scale), pixel_of(height_of(goal) * scale)
-    return pack([np.asarray(pixels)], flag)
+    @staticmethod
+    def position_and_velocity(config):
+        """Return the field of the observation."""
+        low = np.array([config.min_position, -config.max_speed], np.float32)
+        high = np.array([config.max_position, config.max_speed], np.float32)
+        return Field("obs", np.float32, (2,), low, high)
+
+    @staticmethod
+    def render_assets(config, int32_t height, int32_t width):
+        """Return the sheet of the pool's hill: its image, and the foot of the flag in pixels."""
+        cdef uint8_t[:, :, ::1] pixels = np.empty((height, width, 3), np.uint8)
+        cdef canvas c = canvas_flipped(&pixels[0, 0, 0], height, width)
+        cdef double lowest = config.min_position, highest = config.max_position, goal = config.goal_position
+        cdef double scale = width / (highest - lowest)
+        draw_hill(&c, lowest, highest, scale)
+        flag = pixel_of((goal - lowest) * scale), pixel_of(height_of(goal) * scale)
+        return pack([np.asarray(pixels)], flag)

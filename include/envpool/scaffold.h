@@ -47,6 +47,10 @@ typedef struct envpool_state {
   const double *initial_params; /* (num_params)                                                                   */
   int32_t num_params;
   int32_t params_vary;       /* see envpool_params_vary()                                                          */
+  double *reset_doubles;     /* made by envpool_new_reset_doubles(), (num_envs, num_reset_doubles)                 */
+  const double *reset_defaults; /* (num_reset_doubles)                                                            */
+  int32_t num_reset_doubles;
+  int32_t reset_doubles_vary; /* whether any env has ever had other values than the defaults                      */
 } envpool_state;
 
 /* envpool_env.destroy for a state of envpool_new_state(). */
@@ -112,6 +116,16 @@ static inline int32_t envpool_params_vary(const envpool_state *s) {
 /* The initial values of the parameters (num_params) while all envs have them, else NULL. */
 static inline const double *envpool_common_params(const envpool_state *s) {
   return envpool_params_vary(s) ? NULL : s->initial_params;
+}
+
+/* Points at[k] at parameter k of env `id`, which those of the next envs follow, or at its initial value while all envs
+ * have it. Returns the distance from one env to the next: 1 or 0. A loop that is inlined twice, with either distance as a
+ * constant, reads common parameters once. `count` may exceed num_params, if the two arrays that envpool_new_params() got
+ * contain further values, which follow from the parameters. */
+static inline int32_t envpool_params_at(const envpool_state *s, int32_t id, int32_t count, const double **at) {
+  const double *common = envpool_common_params(s);
+  for (int32_t k = 0; k < count; k++) at[k] = common != NULL ? common + k : s->params[k] + id;
+  return common == NULL;
 }
 
 /* Records that parameters may differ from the initial values, which is never taken back. */
@@ -259,14 +273,60 @@ static inline void envpool_with_snapshots(envpool_env *env) {
   env->copy_state = envpool_copy_records;
 }
 
+/* ---- Options of resets: entries "reset:..." of the parameter table, behind the parameters, that are of type double and
+ * hold for one reset. Between resets, every env has their defaults, so that snapshots need not contain them. ---- */
+
+/* Allocates the options; `defaults` (count) must outlive the state. If there is not enough memory,
+ * envpool_finish_state() will fail. Call it once. */
+static inline void envpool_new_reset_doubles(void *state, const double *defaults, int32_t count) {
+  envpool_state *s = (envpool_state *)state;
+  s->reset_defaults = defaults;
+  s->num_reset_doubles = count;
+  s->reset_doubles = (double *)envpool_new_array(state, (size_t)count * sizeof(double));
+  if (s->reset_doubles == NULL) return;
+  s->item_sizes[s->num_arrays - 1] = 0; /* no part of a snapshot */
+  for (int32_t i = 0; i < s->num_envs; i++)
+    memcpy(s->reset_doubles + (size_t)i * count, defaults, (size_t)count * sizeof(double));
+}
+
+/* Writes the options of the reset of env `id` to `values` (count), and gives the env the defaults again. */
+static inline void envpool_take_reset_doubles(void *state, int32_t id, double *values) {
+  envpool_state *s = (envpool_state *)state;
+  const size_t size = (size_t)s->num_reset_doubles * sizeof(double);
+  double *own = s->reset_doubles + (size_t)id * s->num_reset_doubles;
+  const int32_t vary = __atomic_load_n(&s->reset_doubles_vary, __ATOMIC_RELAXED);
+  memcpy(values, vary ? own : s->reset_defaults, size);
+  if (vary) memcpy(own, s->reset_defaults, size);
+}
+
+/* The part of envpool_env.get_params for options whose entries in the table begin at `first`: their defaults. */
+static inline void envpool_get_reset_doubles(void *state, const envpool_params *call, int32_t first) {
+  const envpool_state *s = (const envpool_state *)state;
+  for (int32_t k = 0; k < s->num_reset_doubles; k++)
+    for (int32_t i = 0; i < call->n; i++) ((double *)call->values[first + k])[call->ids[i]] = s->reset_defaults[k];
+}
+
+/* The part of envpool_env.set_params for these options. The reset follows on the same thread. */
+static inline void envpool_set_reset_doubles(void *state, const envpool_params *call, int32_t first) {
+  envpool_state *s = (envpool_state *)state;
+  for (int32_t k = 0; k < s->num_reset_doubles; k++)
+    for (int32_t i = 0; i < call->n; i++) {
+      double *own = &s->reset_doubles[(size_t)call->ids[i] * s->num_reset_doubles + k];
+      *own = ((const double *)call->values[first + k])[call->ids[i]];
+      if (memcmp(own, &s->reset_defaults[k], sizeof *own) != 0)
+        __atomic_store_n(&s->reset_doubles_vary, 1, __ATOMIC_RELAXED);
+    }
+}
+
 /* ---- Parameters: envpool_with_params() adds these functions to a definition whose parameters are all of type double
- * and made by envpool_new_params(). ---- */
+ * and made by envpool_new_params(), and to which options of envpool_new_reset_doubles() may be added. ---- */
 
 /* envpool_env.get_params */
 static inline int envpool_get_doubles(void *state, const envpool_params *call) {
   const envpool_state *s = (const envpool_state *)state;
   for (int32_t k = 0; k < s->num_params; k++)
     for (int32_t i = 0; i < call->n; i++) ((double *)call->values[k])[call->ids[i]] = s->params[k][call->ids[i]];
+  envpool_get_reset_doubles(state, call, s->num_params);
   return 0;
 }
 
@@ -276,6 +336,7 @@ static inline int envpool_set_doubles(void *state, const envpool_params *call) {
   for (int32_t k = 0; k < s->num_params; k++)
     for (int32_t i = 0; i < call->n; i++) s->params[k][call->ids[i]] = ((const double *)call->values[k])[call->ids[i]];
   for (int32_t i = 0; i < call->n; i++) envpool_compare_params(s, call->ids[i]);
+  envpool_set_reset_doubles(state, call, s->num_params);
   return 0;
 }
 
