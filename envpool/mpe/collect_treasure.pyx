@@ -3,8 +3,7 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, MAX_AGENTS, MAX_LANDMARKS, Config, Rules, World, distance, extra, landmark, position, put, put_offset,
     put_one_hot, put_zeros, scatter, sort_by_key, velocity,
@@ -219,10 +218,6 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
         figures[1] += present(w, c)[i]
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, measure, is_valid)
-cdef envpool_env ENV_DEF = new_scenario("MPECollectTreasure")
-
-
 class MPECollectTreasure(Scenario):
     """Collectors that take treasures, each of one kind, to the deposit of that kind, which moves as well.
 
@@ -246,6 +241,8 @@ class MPECollectTreasure(Scenario):
     """
 
     options = {"num_collectors": 6, "num_deposits": 2, "num_treasures": 6, **Scenario.options, **BENCHMARK}
+    functions = new_scenario("MPECollectTreasure", Rules(reset, step, observe, colour_of, measure, is_valid))
+    num_figures = 2
 
     @staticmethod
     def entities(config):
@@ -263,9 +260,7 @@ class MPECollectTreasure(Scenario):
             Entities("treasure", treasures, TREASURE_SIZE),
         ]
 
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPECollectTreasure, config)
-        c.num_types = config.num_deposits
-        c.num_extra = (config.num_collectors + 2 * config.num_treasures + 1) // 2   # two int32 in a double
-        return define_scenario(&ENV_DEF, &RULES, &c, MPECollectTreasure, config, 2)
+    @classmethod
+    def build(cls, config):
+        num_extra = (config.num_collectors + 2 * config.num_treasures + 1) // 2     # two int32 in a double
+        return cls.functions.define(cls, config, cls.num_figures, num_extra)

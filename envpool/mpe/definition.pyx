@@ -25,6 +25,7 @@ from envpool.records cimport (
 )
 from envpool.scaffold cimport envpool_no_memory_text, envpool_state
 
+from envpool.config.checks import check_range
 from envpool.native import Field, define, param_fields
 
 # ---- batches ---------------------------------------------------------------------------------------------------------
@@ -147,22 +148,28 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 cdef envpool_records WORLDS
 WORLDS.size_for, WORLDS.is_valid = size_for, is_valid
 
+SCENARIOS = []                  # keeps what definitions point to
 
-cdef envpool_env new_scenario(const char* name, bint has_stages=0) noexcept:
-    cdef envpool_env env_def = envpool_new_records_env(name, &WORLDS)
+
+cdef object new_scenario(const char* name, Rules rules, bint has_stages=0):
+    cdef ScenarioFunctions functions = ScenarioFunctions.__new__(ScenarioFunctions)
+    cdef envpool_env* env_def = &functions.env_def
+    functions.rules = rules
+    env_def[0] = envpool_new_records_env(name, &WORLDS)
     env_def.create, env_def.step_many, env_def.write_many = create, step_many, write_many
     env_def.render_many, env_def.frame_height, env_def.frame_width = render_many, FRAME_SIZE, FRAME_SIZE
     env_def.error_text = envpool_no_memory_text
     if has_stages:
         env_def.get_params, env_def.set_params = get_params, set_params
-    return env_def
+    SCENARIOS.append(functions)
+    return functions
 
 
 cdef void add_kind(Config* c, object kind):
     cdef Kind* k = &c.kinds[c.num_kinds]
     k.count, k.obs_size, k.size, k.mass = kind.count, kind.obs_size, kind.size, kind.mass
     k.is_agent, k.is_movable = kind.is_agent, kind.is_agent and kind.is_movable
-    k.collides, k.speaks = kind.collides, kind.speaks
+    k.collides, k.speaks, k.slows_down = kind.collides, kind.speaks, kind.slows_down
     k.force, k.max_speed = kind.force, kind.max_speed
     k.colour[0], k.colour[1], k.colour[2] = kind.colour
     strncpy(k.name, kind.name.encode(), MAX_NAME - 1)
@@ -174,41 +181,48 @@ cdef void add_kind(Config* c, object kind):
     c.num_entities += k.count
 
 
-cdef Config new_config(object scenario, object config) except *:
-    cdef Config c
-    memset(&c, 0, sizeof(c))
-    c.agent_neighbours = c.landmark_neighbours = ALL
-    c.slow_kind = -1
-    for kind in scenario.entities(config):
-        add_kind(&c, kind)
-    return c
+cdef int neighbours_of(object config, str name) except? -1:
+    """Return how many neighbours an agent observes, or ALL."""
+    count = getattr(config, name, None)
+    return ALL if count is None else count
 
 
-cdef object define_scenario(const envpool_env* env_def, const Rules* rules, Config* c, object scenario, object config,
-                            int32_t num_figures=0):
-    kinds = scenario.entities(config)
-    is_continuous, symbols = config.continuous_actions, scenario.symbols
-    sizes = [kind.action_size(symbols, is_continuous) for kind in kinds if kind.is_agent for _ in range(kind.count)]
-    c.rules, c.is_continuous, c.dim_c, c.max_cycles = rules, is_continuous, symbols, config.max_episode_steps
-    c.obs_size, c.action_size = max(kind.obs_size for kind in kinds), max(sizes) if is_continuous else 1
-    c.has_dynamic_rescaling = config.dynamic_rescaling
-    c.terminates_on_success = getattr(config, "terminate_on_success", False)
-    c.has_curriculum = getattr(config, "curriculum", False)
-    if "curriculum_stage" in scenario.params:
-        c.first_stage, c.last_stage = config.curriculum_stage, scenario.params["curriculum_stage"].high
-    if getattr(config, "num_agent_neighbors", None) is not None:
-        c.agent_neighbours = config.num_agent_neighbors
-    if getattr(config, "num_landmark_neighbors", None) is not None:
-        c.landmark_neighbours = config.num_landmark_neighbors
-    fields = [Field("obs", np.float32, (-1, c.obs_size))]
-    if getattr(config, "benchmark_data", False):
-        c.num_figures = num_figures
-        fields.append(Field("info:benchmark_data", np.float64, (-1, num_figures)))
-    if is_continuous:
-        actions = [Field("action", np.float32, (-1, c.action_size), 0, 1)]
-    else:
-        actions = [Field("action", np.int32, (-1,), 0, [size - 1 for size in sizes])]
-    return define(
-        envpool_template(env_def), fields, actions, envpool_records_config(&WORLDS, c, sizeof(c[0])),
-        params=param_fields(scenario.params), max_num_players=c.num_agents,
-    )
+cdef class ScenarioFunctions:
+    """What a scenario does."""
+
+    cdef Rules rules
+    cdef envpool_env env_def
+
+    def define(self, scenario, config, num_figures=0, num_extra=0):
+        """Return the capsule of a scenario, with figures about each agent and doubles of its own in a record."""
+        cdef Config c
+        memset(&c, 0, sizeof(c))
+        kinds = scenario.entities(config)
+        for kind in kinds:
+            add_kind(&c, kind)
+        is_continuous, symbols = config.continuous_actions, scenario.symbols
+        sizes = [kind.action_size(symbols, is_continuous) for kind in kinds if kind.is_agent for _ in range(kind.count)]
+        c.rules, c.is_continuous, c.dim_c, c.max_cycles = &self.rules, is_continuous, symbols, config.max_episode_steps
+        c.obs_size, c.action_size = max(kind.obs_size for kind in kinds), max(sizes) if is_continuous else 1
+        c.has_dynamic_rescaling = config.dynamic_rescaling
+        c.terminates_on_success = getattr(config, "terminate_on_success", False)
+        c.has_curriculum = getattr(config, "curriculum", False)
+        c.num_types, c.num_extra = getattr(config, "num_deposits", 0), num_extra
+        c.local_ratio = getattr(config, "local_ratio", 0)
+        check_range("local_ratio", c.local_ratio, 0, 1)
+        if "curriculum_stage" in scenario.params:
+            c.first_stage, c.last_stage = config.curriculum_stage, scenario.params["curriculum_stage"].high
+        c.agent_neighbours = neighbours_of(config, "num_agent_neighbors")
+        c.landmark_neighbours = neighbours_of(config, "num_landmark_neighbors")
+        fields = [Field("obs", np.float32, (-1, c.obs_size))]
+        if getattr(config, "benchmark_data", False):
+            c.num_figures = num_figures
+            fields.append(Field("info:benchmark_data", np.float64, (-1, num_figures)))
+        if is_continuous:
+            actions = [Field("action", np.float32, (-1, c.action_size), 0, 1)]
+        else:
+            actions = [Field("action", np.int32, (-1,), 0, [size - 1 for size in sizes])]
+        return define(
+            envpool_template(&self.env_def), fields, actions, envpool_records_config(&WORLDS, &c, sizeof(c)),
+            params=param_fields(scenario.params), max_num_players=c.num_agents,
+        )

@@ -32,6 +32,8 @@ class Entities:
         Largest speed of agents; 0 for none.
     mass : float
         Mass of an agent.
+    slows_down : bool
+        Whether the stages of the curriculum slow agents down.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Entities:
     force: float = 5.0
     max_speed: float = 0.0
     mass: float = 1.0
+    slows_down: bool = False
 
     @property
     def is_agent(self) -> bool:

@@ -91,7 +91,14 @@ class Scenario(EnvDefinition):
 
     options: ClassVar[dict[str, Any]] = {"continuous_actions": False, "dynamic_rescaling": True}
     refuses_nan = True
+    functions: ClassVar[Any]  # what the scenario does, see definition.pyx
     symbols: ClassVar[int] = 0  # that agents who speak can say; also the length of what agents hear
+    num_figures: ClassVar[int] = 0  # about each agent, with benchmark_data
+
+    @classmethod
+    def build(cls, config: Any) -> Any:
+        """Return the capsule of the scenario."""
+        return cls.functions.define(cls, config, cls.num_figures)
 
     @staticmethod
     def entities(config: Any) -> list[Entities]:

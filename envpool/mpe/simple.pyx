@@ -2,8 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, Config, Rules, World, landmark, position, put, put_landmarks, scatter, squared_distance, velocity,
 )
@@ -24,16 +23,14 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put_landmarks(put(obs, velocity(w, c, agent), DIM), w, c, agent)
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, NULL, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimple")
-
-
 class MPESimple(Scenario):
     """One agent that is to approach a landmark. It loses its squared distance from the landmark in each step.
 
     Observation float32 (1, 4): velocity, offset of the landmark. The options are those of
     ``envpool.mpe.scenario.Scenario``.
     """
+
+    functions = new_scenario("MPESimple", Rules(reset, step, observe, NULL, NULL, NULL))
 
     @staticmethod
     def entities(config):
@@ -42,8 +39,3 @@ class MPESimple(Scenario):
             Entities("agent", 1, obs_size=4),
             Entities("landmark", 1, colour=(0.75, 0.25, 0.25)),
         ]
-
-    @classmethod
-    def build(cls, config):
-        cdef Config c = new_config(MPESimple, config)
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimple, config)

@@ -2,8 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, MAX_AGENTS, Config, Rules, World, agent_places, distance, landmark, least_distance, observed_agents, position,
     put_observed, put_observed_landmarks, put_offset, put_zeros, scatter, squared_distance,
@@ -54,10 +53,6 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
     figures[n] = squared_distance(position(w, agent), landmark(w, c, w.goal))
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, measure, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleAdversary")
-
-
 class MPESimpleAdversary(Scenario):
     """N agents, an adversary, and N landmarks, one of which is the goal; the adversary does not know which one.
 
@@ -72,6 +67,7 @@ class MPESimpleAdversary(Scenario):
     """
 
     options = {"N": 2, **Scenario.options, **BENCHMARK, **NEIGHBOURS}
+    functions = new_scenario("MPESimpleAdversary", Rules(reset, step, observe, colour_of, measure, NULL))
 
     @staticmethod
     def entities(config):
@@ -85,7 +81,6 @@ class MPESimpleAdversary(Scenario):
             Entities("landmark", config.N, 0.08, (0.15, 0.15, 0.15)),
         ]
 
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleAdversary, config)
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleAdversary, config, config.N + 1)
+    @classmethod
+    def build(cls, config):
+        return cls.functions.define(cls, config, num_figures=config.N + 1)

@@ -2,8 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport Config, Rules, World, put, put_one_hot, scatter, speech
 from envpool.numerics.rng cimport ep_integers
 
@@ -66,10 +65,6 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
     figures[SYMBOLS + w.goal] = 1
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, measure, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleCrypto")
-
-
 class MPESimpleCrypto(Scenario):
     """Alice knows a secret bit and a key, and says one of four symbols, which Bob, who knows the key, and Eve hear.
 
@@ -81,6 +76,8 @@ class MPESimpleCrypto(Scenario):
 
     options = {**Scenario.options, **BENCHMARK}
     symbols = SYMBOLS
+    functions = new_scenario("MPESimpleCrypto", Rules(reset, step, observe, colour_of, measure, NULL))
+    num_figures = 2 * SYMBOLS
 
     @staticmethod
     def entities(config):
@@ -91,8 +88,3 @@ class MPESimpleCrypto(Scenario):
             Entities("alice", 1, obs_size=8, is_movable=False, speaks=True),
             Entities("landmark", NUM_LANDMARKS),
         ]
-
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleCrypto, config)
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleCrypto, config, 2 * SYMBOLS)

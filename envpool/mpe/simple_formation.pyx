@@ -3,8 +3,7 @@
 from libc.math cimport INFINITY, cos, sin
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, MAX_AGENTS, Config, Rules, World, landmark, position, put_landmarks, put_self, reward_targets, scatter,
 )
@@ -56,10 +55,6 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put_landmarks(put_self(obs, w, c, agent), w, c, agent)
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, NULL, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleFormation")
-
-
 class MPESimpleFormation(Scenario):
     """Agents that are to stand evenly on a circle around a landmark.
 
@@ -74,6 +69,7 @@ class MPESimpleFormation(Scenario):
     """
 
     options = {"N": 4, **Scenario.options, "terminate_on_success": False}
+    functions = new_scenario("MPESimpleFormation", Rules(reset, step, observe, NULL, NULL, NULL))
 
     @staticmethod
     def entities(config):
@@ -81,8 +77,3 @@ class MPESimpleFormation(Scenario):
         check_count("N", config.N)
         return [Entities("agent", config.N, colour=(0.35, 0.35, 0.85), obs_size=6, collides=True),
                 Entities("landmark", 1, 0.03)]
-
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleFormation, config)
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleFormation, config)

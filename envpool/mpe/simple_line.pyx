@@ -3,8 +3,7 @@
 from libc.math cimport cos, fabs, sin
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, Config, Rules, World, extra, landmark, put_landmarks, put_self, reward_targets, scatter,
 )
@@ -52,10 +51,6 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put_landmarks(put_self(obs, w, c, agent), w, c, agent)
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, NULL, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleLine")
-
-
 class MPESimpleLine(Scenario):
     """Agents that are to stand evenly on the line between two landmarks.
 
@@ -70,6 +65,7 @@ class MPESimpleLine(Scenario):
     """
 
     options = {"N": 4, **Scenario.options, "terminate_on_success": False}
+    functions = new_scenario("MPESimpleLine", Rules(reset, step, observe, NULL, NULL, NULL))
 
     @staticmethod
     def entities(config):
@@ -77,8 +73,6 @@ class MPESimpleLine(Scenario):
         check_count("N", config.N)
         return [Entities("agent", config.N, 0.03, (0.35, 0.35, 0.85), 8, collides=True), Entities("landmark", 2, 0.02)]
 
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleLine, config)
-        c.num_extra = DIM * config.N
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleLine, config)
+    @classmethod
+    def build(cls, config):
+        return cls.functions.define(cls, config, num_extra=DIM * config.N)

@@ -2,8 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, Config, Rules, World, distance, landmark, position, put, put_landmarks, put_offset, put_others, scatter,
     velocity,
@@ -58,10 +57,6 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put_others(obs, w, c, agent)
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimplePush")
-
-
 class MPESimplePush(Scenario):
     """An agent, an adversary, and two landmarks, one of which is the goal; the adversary does not know which one.
 
@@ -71,6 +66,8 @@ class MPESimplePush(Scenario):
     options are those of ``envpool.mpe.scenario.Scenario``.
     """
 
+    functions = new_scenario("MPESimplePush", Rules(reset, step, observe, colour_of, NULL, NULL))
+
     @staticmethod
     def entities(config):
         """Return the entities of the scenario."""
@@ -79,8 +76,3 @@ class MPESimplePush(Scenario):
             Entities("agent", 1, obs_size=19, collides=True),
             Entities("landmark", NUM_LANDMARKS, colour=(0.1, 0.1, 0.1)),
         ]
-
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimplePush, config)
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimplePush, config)

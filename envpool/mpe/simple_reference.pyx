@@ -2,14 +2,12 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, Config, Rules, World, distance, landmark, position, put, put_landmarks, scatter, speech, velocity,
 )
 from envpool.numerics.rng cimport ep_integers
 
-from envpool.config.checks import check_range
 from envpool.mpe.entities import Entities
 from envpool.mpe.scenario import Scenario
 
@@ -52,10 +50,6 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
     put(put(obs, colour, 3), speech(w, c, 1 - agent), SYMBOLS)
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, NULL, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleReference")
-
-
 class MPESimpleReference(Scenario):
     """Two agents and three landmarks; each agent knows which landmark the other one should go to, and can say it.
 
@@ -71,15 +65,9 @@ class MPESimpleReference(Scenario):
 
     options = {"local_ratio": 0.5, **Scenario.options}
     symbols = SYMBOLS
+    functions = new_scenario("MPESimpleReference", Rules(reset, step, observe, colour_of, NULL, NULL))
 
     @staticmethod
     def entities(config):
         """Return the entities of the scenario."""
         return [Entities("agent", NUM_AGENTS, obs_size=21, speaks=True), Entities("landmark", NUM_LANDMARKS)]
-
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleReference, config)
-        check_range("local_ratio", config.local_ratio, 0, 1)
-        c.local_ratio = config.local_ratio
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleReference, config)

@@ -2,8 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, Config, Rules, World, landmark, position, put, put_landmarks, scatter, speech, squared_distance, velocity,
 )
@@ -59,10 +58,6 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
     figures[0] = -squared_distance(position(w, LISTENER), landmark(w, c, w.goal))
 
 
-cdef Rules RULES = Rules(reset, step, observe, colour_of, measure, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleSpeakerListener")
-
-
 class MPESimpleSpeakerListener(Scenario):
     """A speaker, which knows the goal among three landmarks, and a listener, which should go there.
 
@@ -73,6 +68,8 @@ class MPESimpleSpeakerListener(Scenario):
 
     options = {**Scenario.options, **BENCHMARK}
     symbols = SYMBOLS
+    functions = new_scenario("MPESimpleSpeakerListener", Rules(reset, step, observe, colour_of, measure, NULL))
+    num_figures = 1
 
     @staticmethod
     def entities(config):
@@ -82,8 +79,3 @@ class MPESimpleSpeakerListener(Scenario):
             Entities("listener", 1, 0.075, obs_size=11),
             Entities("landmark", NUM_LANDMARKS, 0.04),
         ]
-
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleSpeakerListener, config)
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleSpeakerListener, config, 1)

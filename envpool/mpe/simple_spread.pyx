@@ -2,14 +2,12 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, MAX_AGENTS, Config, Rules, World, agent_places, distance, landmark, least_distance, observed_agents, position,
     positions, put, put_observed, put_observed_landmarks, put_self, put_zeros, scatter, speech,
 )
 
-from envpool.config.checks import check_range
 from envpool.mpe.entities import Entities
 from envpool.mpe.scenario import BENCHMARK, NEIGHBOURS, Scenario, check_count, places, stages
 
@@ -69,10 +67,6 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
             figures[1] += 1
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, measure, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleSpread", has_stages=1)
-
-
 class MPESimpleSpread(Scenario):
     """N agents that are to cover N landmarks without collisions.
 
@@ -96,6 +90,8 @@ class MPESimpleSpread(Scenario):
     }
     params = stages(1, "stage of the curriculum: in 0, agents lose nothing for touching each other")
     symbols = SYMBOLS
+    functions = new_scenario("MPESimpleSpread", Rules(reset, step, observe, NULL, measure, NULL), has_stages=1)
+    num_figures = 4
 
     @staticmethod
     def entities(config):
@@ -107,10 +103,3 @@ class MPESimpleSpread(Scenario):
             Entities("agent", config.N, SIZE, (0.35, 0.35, 0.85), 4 + 2 * landmarks + 4 * agents, collides=True),
             Entities("landmark", config.N),
         ]
-
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleSpread, config)
-        check_range("local_ratio", config.local_ratio, 0, 1)
-        c.local_ratio = config.local_ratio
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleSpread, config, 4)

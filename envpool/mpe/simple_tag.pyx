@@ -2,8 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, MAX_AGENTS, Config, Rules, World, agent_places, distance, excess, observed_agents, position, put, put_observed,
     put_observed_landmarks, put_self, put_zeros, scatter, velocity,
@@ -13,8 +12,7 @@ from envpool.mpe.entities import Entities
 from envpool.mpe.scenario import BENCHMARK, NEIGHBOURS, Scenario, check_count, check_total, places, stages
 
 cdef enum:
-    ADVERSARY                   # kinds of agents
-    GOOD
+    ADVERSARY                   # kind of agents
 
 cdef double ADVERSARY_SIZE = 0.075
 cdef double GOOD_SIZE = 0.05
@@ -61,10 +59,6 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
             figures[0] += distance(position(w, i), position(w, agent)) < ADVERSARY_SIZE + GOOD_SIZE
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, measure, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleTag", has_stages=1)
-
-
 class MPESimpleTag(Scenario):
     """Adversaries gain 10 for each pair of an adversary and an agent that touch; the agent loses 10.
 
@@ -88,6 +82,8 @@ class MPESimpleTag(Scenario):
         "curriculum": False, "terminate_on_success": False,
     }
     params = stages(2, "stage of the curriculum: agents have 50, 75 or 100 % of their speed")
+    functions = new_scenario("MPESimpleTag", Rules(reset, step, observe, NULL, measure, NULL), has_stages=1)
+    num_figures = 1
 
     @staticmethod
     def entities(config):
@@ -104,12 +100,7 @@ class MPESimpleTag(Scenario):
             Entities("adversary", adversaries, ADVERSARY_SIZE, (0.85, 0.35, 0.35),
                      seen + (2 * good if limit is None else agents), True, force=3.0, max_speed=1.0),
             Entities("agent", good, GOOD_SIZE, (0.35, 0.85, 0.35),
-                     seen + (2 * (good - 1) if limit is None else agents), True, force=4.0, max_speed=1.3),
+                     seen + (2 * (good - 1) if limit is None else agents), True, force=4.0, max_speed=1.3,
+                     slows_down=True),
             Entities("landmark", config.num_obstacles, 0.2, collides=True),
         ]
-
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleTag, config)
-        c.slow_kind = GOOD
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleTag, config, 1)

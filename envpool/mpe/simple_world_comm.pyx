@@ -2,8 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from envpool.env cimport envpool_env
-from envpool.mpe.definition cimport define_scenario, new_config, new_scenario
+from envpool.mpe.definition cimport new_scenario
 from envpool.mpe.world cimport (
     DIM, MAX_AGENTS, MAX_LANDMARKS, Config, Rules, World, distance, excess, landmark, least_distance, position, put,
     put_landmarks, put_offset, put_self, put_zeros, scatter, speech, velocity,
@@ -106,10 +105,6 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
             figures[0] += distance(position(w, i), position(w, agent)) < ADVERSARY_SIZE + GOOD_SIZE
 
 
-cdef Rules RULES = Rules(reset, step, observe, NULL, measure, NULL)
-cdef envpool_env ENV_DEF = new_scenario("MPESimpleWorldComm")
-
-
 class MPESimpleWorldComm(Scenario):
     """Adversaries hunt agents, which look for food and hide in forests; the leader of the adversaries speaks to them.
 
@@ -141,6 +136,8 @@ class MPESimpleWorldComm(Scenario):
         **Scenario.options, **BENCHMARK,
     }
     symbols = SYMBOLS
+    functions = new_scenario("MPESimpleWorldComm", Rules(reset, step, observe, NULL, measure, NULL))
+    num_figures = 1
 
     @staticmethod
     def entities(config):
@@ -164,8 +161,3 @@ class MPESimpleWorldComm(Scenario):
             Entities("food", config.num_food, FOOD_SIZE, (0.15, 0.15, 0.65)),
             Entities("forest", config.num_forests, FOREST_SIZE, (0.6, 0.9, 0.6)),
         ]
-
-    @staticmethod
-    def build(config):
-        cdef Config c = new_config(MPESimpleWorldComm, config)
-        return define_scenario(&ENV_DEF, &RULES, &c, MPESimpleWorldComm, config, 1)

@@ -26,6 +26,7 @@ cdef struct Kind:
     int32_t is_movable
     int32_t collides
     int32_t speaks
+    int32_t slows_down          # by the stages of the curriculum
     int32_t obs_size            # of an agent
     double size                 # the radius
     double mass
@@ -35,7 +36,7 @@ cdef struct Kind:
     char name[MAX_NAME]         # the group's name; its agents are name_0, name_1, ...
 
 cdef struct Config:
-    const Rules* rules          # a constant of the scenario's module
+    const Rules* rules          # see new_scenario in definition.pxd
     int32_t num_agents
     int32_t num_landmarks
     int32_t num_entities
@@ -45,7 +46,6 @@ cdef struct Config:
     int32_t is_continuous
     int32_t max_cycles          # steps after which an episode is truncated
     int32_t num_types           # of treasures
-    int32_t slow_kind           # index of the kind that the stages of the curriculum slow down; -1: none
     int32_t first_stage         # of the curriculum, for environments that have no other one
     int32_t last_stage
     int32_t agent_neighbours    # or ALL
@@ -55,7 +55,6 @@ cdef struct Config:
     int32_t has_dynamic_rescaling
     int32_t num_extra           # doubles of the scenario in a record
     int32_t num_figures         # about each agent, if the user asks for them
-    int32_t reserved
     int32_t obs_size            # of the kind with the longest observation
     int32_t action_size         # of the kind with the longest continuous action
     double local_ratio
