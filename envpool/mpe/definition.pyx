@@ -169,10 +169,12 @@ cdef void add_kind(Config* c, object kind):
     cdef Kind* k = &c.kinds[c.num_kinds]
     k.count, k.obs_size, k.size, k.mass = kind.count, kind.obs_size, kind.size, kind.mass
     k.is_agent, k.is_movable = kind.is_agent, kind.is_agent and kind.is_movable
-    k.collides, k.speaks, k.slows_down = kind.collides, kind.speaks, kind.slows_down
+    k.collides, k.speaks = kind.collides, kind.speaks
     k.force, k.max_speed = kind.force, kind.max_speed
     k.colour[0], k.colour[1], k.colour[2] = kind.colour
     strncpy(k.name, kind.name.encode(), MAX_NAME - 1)
+    if kind.slows_down:
+        c.slow_kind = c.num_kinds
     c.num_kinds += 1
     if kind.is_agent:
         c.num_agents += k.count
@@ -197,6 +199,7 @@ cdef class ScenarioFunctions:
         """Return the capsule of a scenario, with figures about each agent and doubles of its own in a record."""
         cdef Config c
         memset(&c, 0, sizeof(c))
+        c.slow_kind = -1
         kinds = scenario.entities(config)
         for kind in kinds:
             add_kind(&c, kind)

@@ -26,7 +26,6 @@ cdef struct Kind:
     int32_t is_movable
     int32_t collides
     int32_t speaks
-    int32_t slows_down          # by the stages of the curriculum
     int32_t obs_size            # of an agent
     double size                 # the radius
     double mass
@@ -46,6 +45,7 @@ cdef struct Config:
     int32_t is_continuous
     int32_t max_cycles          # steps after which an episode is truncated
     int32_t num_types           # of treasures
+    int32_t slow_kind           # index of the kind that the stages of the curriculum slow down; -1: none
     int32_t first_stage         # of the curriculum, for environments that have no other one
     int32_t last_stage
     int32_t agent_neighbours    # or ALL
@@ -55,6 +55,7 @@ cdef struct Config:
     int32_t has_dynamic_rescaling
     int32_t num_extra           # doubles of the scenario in a record
     int32_t num_figures         # about each agent, if the user asks for them
+    int32_t reserved
     int32_t obs_size            # of the kind with the longest observation
     int32_t action_size         # of the kind with the longest continuous action
     double local_ratio

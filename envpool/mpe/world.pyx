@@ -277,7 +277,7 @@ cdef void step_world(World* w, const Config* c, const void* actions, int64_t row
         kind = &c.kinds[k]
         if not kind.is_agent:
             break
-        pace = 0.5 + 0.25 * w.stage if c.has_curriculum and kind.slows_down else 1
+        pace = 0.5 + 0.25 * w.stage if c.has_curriculum and k == c.slow_kind else 1
         max_speeds[k] = kind.max_speed * pace
         for a in range(first, first + kind.count):
             if c.is_continuous:
