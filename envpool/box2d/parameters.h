@@ -1,7 +1,7 @@
 /* Parameters of single envs: their values by name, and the table that creates and checks them.
  *
  * The values of an env are an array of doubles, in the order of the dictionaries of parameters.py, which document them.
- * The struct of an environment gives them names. */
+ * The struct of an environment gives them names: parameters.pxd has those that no header needs. */
 #ifndef ENVPOOL_BOX2D_PARAMETERS_H
 #define ENVPOOL_BOX2D_PARAMETERS_H
 
@@ -26,33 +26,6 @@ static inline bool params_are_allowed(const WorldParams *table, const double *va
   }
   return true;
 }
-
-struct LanderParams {
-  double gravity;
-  double wind_power, turbulence_power;
-  double main_engine_power, side_engine_power;
-  double main_engine_y_location, side_engine_height, side_engine_away;
-  double initial_random;
-  double leg_away, leg_down, leg_w, leg_h;
-  double leg_spring_torque;
-  double lander_density, leg_density;
-  double moon_friction;
-};
-
-struct WalkerParams {
-  double gravity;
-  double motors_torque, speed_hip, speed_knee;
-  double initial_random;
-  double lidar_range;
-  double hull_density, leg_density;
-  double hull_friction, friction;
-  double leg_down, leg_w, leg_h;
-  double terrain_step, terrain_length, terrain_height, terrain_grass, terrain_startpad;
-  double terrain_roughness;
-  double stump_min, stump_max;
-  double pit_min, pit_max, pit_depth;
-  double stair_width_min, stair_width_max, stair_steps_min, stair_steps_max;
-};
 
 struct RacerParams {
   double size;

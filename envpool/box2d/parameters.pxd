@@ -13,70 +13,39 @@ cdef extern from "envpool/box2d/parameters.h" nogil:
         double low[WORLD_MAX_PARAMS]
         double high[WORLD_MAX_PARAMS]
 
-    cdef struct LanderParams:
-        double gravity
-        double wind_power
-        double turbulence_power
-        double main_engine_power
-        double side_engine_power
-        double main_engine_y_location
-        double side_engine_height
-        double side_engine_away
-        double initial_random
-        double leg_away
-        double leg_down
-        double leg_w
-        double leg_h
-        double leg_spring_torque
-        double lander_density
-        double leg_density
-        double moon_friction
-
-    cdef struct WalkerParams:
-        double gravity
-        double motors_torque
-        double speed_hip
-        double speed_knee
-        double initial_random
-        double lidar_range
-        double hull_density
-        double leg_density
-        double hull_friction
-        double friction
-        double leg_down
-        double leg_w
-        double leg_h
-        double terrain_step
-        double terrain_length
-        double terrain_height
-        double terrain_grass
-        double terrain_startpad
-        double terrain_roughness
-        double stump_min
-        double stump_max
-        double pit_min
-        double pit_max
-        double pit_depth
-        double stair_width_min
-        double stair_width_max
-        double stair_steps_min
-        double stair_steps_max
-
     cdef struct RacerParams:
         double size
-        double engine_power
-        double wheel_moment_of_inertia
-        double friction_limit
-        double grass_friction
-        double brake_force
-        double track_rad
-        double track_detail_step
-        double track_turn_rate
-        double track_width
-        double border
-        double border_min_count
+        double engine_power, wheel_moment_of_inertia, friction_limit
+        double grass_friction, brake_force
+        double track_rad, track_detail_step, track_turn_rate
+        double track_width, border, border_min_count
         double playfield
         double lap_complete_percent
+
+cdef struct LanderParams:
+    double gravity
+    double wind_power, turbulence_power
+    double main_engine_power, side_engine_power
+    double main_engine_y_location, side_engine_height, side_engine_away
+    double initial_random
+    double leg_away, leg_down, leg_w, leg_h
+    double leg_spring_torque
+    double lander_density, leg_density
+    double moon_friction
+
+cdef struct WalkerParams:
+    double gravity
+    double motors_torque, speed_hip, speed_knee
+    double initial_random
+    double lidar_range
+    double hull_density, leg_density
+    double hull_friction, friction
+    double leg_down, leg_w, leg_h
+    double terrain_step, terrain_length, terrain_height, terrain_grass, terrain_startpad
+    double terrain_roughness
+    double stump_min, stump_max
+    double pit_min, pit_max, pit_depth
+    double stair_width_min, stair_width_max, stair_steps_min, stair_steps_max
 
 
 # Fills in the table of `params` (a dict of Param), whose initial values are those of a configuration. `size` is the

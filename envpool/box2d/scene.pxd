@@ -29,7 +29,6 @@ cdef extern from "<Box2D/Box2D.h>" nogil:
 
     cdef cppclass b2FixtureDef:
         float friction
-        float restitution
         float density
         bool isSensor
         b2Filter filter
@@ -48,7 +47,6 @@ cdef extern from "<Box2D/Box2D.h>" nogil:
         float GetAngle()
         const b2Vec2& GetLinearVelocity()
         float GetAngularVelocity()
-        b2Vec2 GetWorldVector(const b2Vec2& local)
         void ApplyForceToCenter(const b2Vec2& force, bool wake)
         void ApplyTorque(float torque, bool wake)
         void ApplyLinearImpulse(const b2Vec2& impulse, const b2Vec2& point, bool wake)
@@ -72,8 +70,6 @@ cdef extern from "<Box2D/Box2D.h>" nogil:
 cdef extern from "envpool/box2d/scene.h" nogil:
     enum:
         SCENE_FPS
-        SCENE_BLOCK
-        SCENE_LANES
 
     cdef struct Touch:
         bool is_touching
@@ -84,7 +80,6 @@ cdef extern from "envpool/box2d/scene.h" nogil:
     cdef cppclass TouchListener(b2ContactListener):
         pass
 
-    b2World* scene_create(double gravity_y)
     void scene_restart(b2World* world, double gravity_y)
     b2Body* scene_body(b2World* world, b2BodyType kind, double x, double y, double angle)
     void scene_polygon(b2Body* body, const b2FixtureDef& fixture, const double* corners, int n)
@@ -97,5 +92,3 @@ cdef extern from "envpool/box2d/scene.h" nogil:
     float scene_look(const b2World* world, const b2Vec2& origin, double x, double y, unsigned short category)
     void scene_look_at(const b2World* world, const b2Vec2& origin, double x, double y, unsigned short category,
                        double* end)
-    void scene_step(b2World** worlds, int n)
-    void scene_warm_up()

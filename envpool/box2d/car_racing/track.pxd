@@ -1,12 +1,9 @@
-"""track.h and shapes.h: random tracks, and the scale of the field."""
+"""track.h: random tracks."""
 
 from libc.stdint cimport int32_t, uint8_t
 
 from envpool.box2d.parameters cimport RacerParams
 from envpool.numerics.rng cimport ep_pcg64
-
-cdef extern from "envpool/box2d/car_racing/shapes.h" nogil:
-    const double CAR_RACING_SCALE
 
 cdef extern from "envpool/box2d/car_racing/track.h" nogil:
     enum:
