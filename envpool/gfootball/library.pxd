@@ -6,16 +6,12 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 cdef extern from "engine/football.h" nogil:
     enum:
         FOOTBALL_OK
-        FOOTBALL_NO_MEMORY
-        FOOTBALL_TEAM
         FOOTBALL_NORMAL
         FOOTBALL_LEFT
         FOOTBALL_RIGHT
-        FOOTBALL_BOTTOM_LEFT
         FOOTBALL_IDLE
         FOOTBALL_SHORT_PASS
         FOOTBALL_PENALTY
-        FOOTBALL_ACTIONS
 
     ctypedef struct football_entry:
         float x
