@@ -52,26 +52,31 @@ struct Config {
   int64_t rom_size;
 };
 
-struct Env {
-  Emulator *emulator;
-  EnvParams params; /* in force                                                                         */
+/* What a snapshot contains of an env, besides its emulator and its images. */
+struct EnvState {
   ep_pcg64 rng;
   uint64_t seed;
+  EnvParams params;      /* in force                                                                    */
   int32_t is_fresh;      /* whether the env was seeded and has not been reset since                     */
-  int32_t is_broken;     /* whether its console could not be built or reset                             */
   int32_t is_over;       /* whether the game is over                                                    */
   int32_t has_lost_life; /* in the last step                                                            */
   int32_t lives;
-  int32_t life_loss;    /* whether the env had more lives before the last step, and has some left       */
-  uint32_t frame_number;         /* frames since the env was seeded, if Config::tells_frames            */
+  int32_t steps;         /* since the game started                                                      */
+  int32_t newest;        /* index of the newest entry of `frames`                                       */
+  int32_t num_frames;    /* entries of `frames` since the game started, at most stack_num               */
+  int32_t life_loss;     /* whether the env had more lives before the last step, and has some left      */
+  uint32_t frame_number; /* frames since the env was seeded, if Config::tells_frames                    */
   uint32_t episode_frame_number; /* frames since the game started, likewise                             */
-  int32_t steps;      /* since the game started                                                         */
-  float reward;       /* of the last step, before clipping                                              */
-  int32_t newest;     /* index of the newest entry of `frames`                                          */
-  int32_t num_frames; /* entries of `frames` since the game started, at most stack_num                  */
-  uint8_t *frames;    /* ring buffer (stack_num, num_planes, height, width)                             */
-  uint8_t *planes;    /* (num_planes, pixels of a screen)                                               */
-  uint8_t *older;     /* the second last screen of a step                                               */
+  float reward;          /* of the last step, before clipping                                           */
+  uint32_t unused;       /* 0: instead of padding, whose bytes would vary in snapshots                  */
+};
+
+struct Env : EnvState {
+  Emulator *emulator;
+  int32_t is_broken; /* whether its console could not be built or reset                                 */
+  uint8_t *frames;   /* ring buffer (stack_num, num_planes, height, width)                              */
+  uint8_t *planes;   /* (num_planes, pixels of a screen)                                                */
+  uint8_t *older;    /* the second last screen of a step, which is only used within the step            */
 };
 
 struct Envs {

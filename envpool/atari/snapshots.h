@@ -15,17 +15,6 @@ namespace envpool::atari {
 
 enum { kSnapshotNoConsole = 1 }; /* error code of env.pyx: a console could not be built                         */
 
-/* The members of Env without pointers; `is_broken` is 0, and `older` is only used within a step. */
-struct EnvState {
-  ep_pcg64 rng;
-  uint64_t seed;
-  EnvParams params;
-  int32_t is_fresh, is_over, has_lost_life, lives, steps, newest, num_frames, life_loss;
-  uint32_t frame_number, episode_frame_number;
-  float reward;
-  uint32_t unused; /* 0: instead of padding, whose bytes would vary */
-};
-
 inline size_t num_images(const Envs &s) {
   return 2 + static_cast<size_t>(s.config.num_planes) + static_cast<size_t>(s.config.stack_num);
 }
@@ -63,28 +52,11 @@ struct Layout {
   }
 };
 
-inline void save_env(const Env &env, EnvState *state) {
-  *state = {env.rng,          env.seed,      env.params,    env.is_fresh,
-            env.is_over,      env.has_lost_life, env.lives, env.steps,
-            env.newest,       env.num_frames, env.life_loss,
-            env.frame_number, env.episode_frame_number, env.reward, 0};
-}
-
+/* Gives an env the numbers of another one. */
 inline void restore_env(Env *env, const EnvState &state) {
-  env->rng = state.rng;
-  env->seed = state.seed;
-  env->is_fresh = state.is_fresh;
+  static_cast<EnvState &>(*env) = state;
+  env->unused = 0;
   env->is_broken = 0;
-  env->is_over = state.is_over;
-  env->has_lost_life = state.has_lost_life;
-  env->lives = state.lives;
-  env->steps = state.steps;
-  env->newest = state.newest;
-  env->num_frames = state.num_frames;
-  env->life_loss = state.life_loss;
-  env->frame_number = state.frame_number;
-  env->episode_frame_number = state.episode_frame_number;
-  env->reward = state.reward;
 }
 
 /* Whether an env can continue from a snapshot: it has the right size, and every number that is used as an index or as the
@@ -131,9 +103,7 @@ inline int get_state(void *state, const envpool_snapshots *snapshots) {
       status = snapshots->errors[i] = kSnapshotNoConsole;
       continue;
     }
-    EnvState saved;
-    save_env(env, &saved);
-    std::memcpy(at, &saved, sizeof saved);
+    std::memcpy(at, static_cast<const EnvState *>(&env), sizeof(EnvState));
     uint8_t *codes = at + layout.codes, *stored = at + layout.head;
     for (size_t k = 0; k < num_images(s); k++) {
       const Image image = image_of(s, env, k);
@@ -192,9 +162,7 @@ inline int copy_state(void *state, const envpool_copies *copies) {
       status = copies->errors[i] = kSnapshotNoConsole;
       continue;
     }
-    EnvState saved;
-    save_env(from, &saved);
-    restore_env(&to, saved);
+    restore_env(&to, from);
     for (size_t k = 0; k < num_images(s); k++) {
       const Image image = image_of(s, from, k);
       std::memcpy(image_of(s, to, k).pixels, image.pixels, image.rows * image.width);
