@@ -11,12 +11,10 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.stdio cimport snprintf
 from libc.string cimport memcpy, memset, strcpy, strncpy
 
-from envpool.env cimport (
-    ENVPOOL_SLOW_SNAPSHOTS, envpool_env, envpool_params, envpool_rows, envpool_seeds, envpool_setup,
-)
+from envpool.env cimport envpool_env, envpool_params, envpool_rows, envpool_seeds, envpool_setup
 from envpool.nethack.episodes cimport MAX_STARTS, config_of, env_of, step_many
 from envpool.nethack.game cimport is_loaded, prepare, release
-from envpool.nethack.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
+from envpool.nethack.snapshots cimport with_snapshots
 from envpool.nethack.structs cimport (
     Config, DIVERGED, Env, HAS_BONES, MAX_KEYS, NH_NUM_ARRAYS, NOT_STARTED, NO_COPY, NO_END, NO_SCORES, STOPPED,
     WIZKIT_BYTES,
@@ -117,11 +115,8 @@ cdef envpool_env ENV_DEF = envpool_new_env("NetHack", create, step_many, write_m
 ENV_DEF.destroy = destroy
 ENV_DEF.seed_many = seed_many
 ENV_DEF.error_text = error_text
-ENV_DEF.flags = ENVPOOL_SLOW_SNAPSHOTS
-ENV_DEF.state_size, ENV_DEF.snapshot_size = state_size, snapshot_size
-ENV_DEF.get_state, ENV_DEF.set_state, ENV_DEF.copy_state = get_state, set_state, copy_state
+with_snapshots(&ENV_DEF)
 ENV_DEF.get_params, ENV_DEF.set_params = get_params, set_params
-ENV_DEF.state_version = 1           # version 0 did not contain items that a game begins with
 
 
 def build(task, settings, keys, arrays, observed, params):

@@ -10,7 +10,9 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcpy, memset, strlen
 
-from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots
+from envpool.env cimport (
+    ENVPOOL_BAD_SNAPSHOT, ENVPOOL_NO_MEMORY, ENVPOOL_SLOW_SNAPSHOTS, envpool_copies, envpool_env, envpool_snapshots,
+)
 from envpool.nethack.episodes cimport config_of, env_of, row_bytes, step_many
 from envpool.nethack.game cimport prepare
 from envpool.nethack.structs cimport Config, DIVERGED, Env, NH_SCORES_BYTES, NO_SCORES, WIZKIT_BYTES
@@ -155,3 +157,10 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
 
 cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:
     return envpool_copy_through_snapshots(state, copies, snapshot_size, get_state, set_state)
+
+
+cdef void with_snapshots(envpool_env* env_def) noexcept:
+    env_def.flags = ENVPOOL_SLOW_SNAPSHOTS
+    env_def.state_size, env_def.snapshot_size = state_size, snapshot_size
+    env_def.get_state, env_def.set_state, env_def.copy_state = get_state, set_state, copy_state
+    env_def.state_version = 1       # version 0 did not contain items that a game begins with

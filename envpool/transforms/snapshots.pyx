@@ -4,7 +4,7 @@ next, and stacks."""
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 
-from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_MAX_BATCH, envpool_copies, envpool_snapshots
+from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_MAX_BATCH, envpool_copies, envpool_env, envpool_snapshots
 from envpool.transforms.layout cimport State, WRITTEN, stacks_bytes
 
 
@@ -118,3 +118,11 @@ cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:
                 size = stacks_bytes(&s.config.fields[k])
                 memcpy(s.stacks[k] + target * size, s.stacks[k] + source * size, size)
     return status
+
+
+cdef void with_snapshots(envpool_env* env_def, const envpool_env* inner) noexcept:
+    if inner.get_state != NULL:
+        env_def.state_size, env_def.copy_state = state_size, copy_state
+        env_def.get_state, env_def.set_state = get_state, set_state
+    if inner.snapshot_size != NULL:
+        env_def.snapshot_size = snapshot_size

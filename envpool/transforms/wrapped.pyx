@@ -16,7 +16,7 @@ from envpool.env cimport (
     envpool_rows, envpool_setup,
 )
 from envpool.transforms.rows cimport note_steps, targets_of, write_many
-from envpool.transforms.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
+from envpool.transforms.snapshots cimport with_snapshots
 from envpool.transforms.layout cimport ActionPlan, Config, FieldPlan, MAX_FIELDS, stacks_bytes, State
 
 from envpool._core.definition import DTYPES, define, describe
@@ -228,8 +228,5 @@ def wrap(capsule, fields, actions, field_plans, action_plans):
     env.run_many = NULL
     if inner.run_many != NULL and passes:
         env.run_many = run_many
-    if inner.get_state != NULL:
-        env.state_size, env.get_state, env.set_state, env.copy_state = state_size, get_state, set_state, copy_state
-    if inner.snapshot_size != NULL:
-        env.snapshot_size = snapshot_size
+    with_snapshots(env, inner)
     return made

@@ -12,18 +12,16 @@ from libc.string cimport memcpy, memset, strncpy
 
 from envpool.atari.image cimport Resizer
 from envpool.env cimport (
-    ENVPOOL_CAPSULE_NAME, ENVPOOL_SLOW_SNAPSHOTS, envpool_env, envpool_env_init, envpool_frames, envpool_rows,
-    envpool_seeds,
+    ENVPOOL_CAPSULE_NAME, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
 )
 from envpool.numerics.rng_legacy cimport ep_mt19937_seed
 from envpool.vizdoom.envs cimport (
     AUTOMAP, DEPTH, DIVERGED, HAS_PLAYERS, LABELS, MAX_ARGUMENTS, MAX_INFOS, MAX_PLAYERS, MAX_VARIABLES, NO_ENGINE,
-    NO_MEMORY,
-    OTHER_SCENARIO, RESEEDED, SCREEN, TOO_LONG, Config, Env, Envs, create, destroy, new_resizer, region_of,
+    NO_MEMORY, OTHER_SCENARIO, RESEEDED, SCREEN, TOO_LONG, Config, Env, Envs, create, destroy, new_resizer, region_of,
 )
 from envpool.vizdoom.episodes cimport frame_of, step_many
 from envpool.vizdoom.rows cimport MAX_ROWS
-from envpool.vizdoom.snapshots cimport copy_state, get_state, set_state, snapshot_size, state_size
+from envpool.vizdoom.snapshots cimport with_snapshots
 
 from envpool.native import Field, define
 
@@ -138,10 +136,7 @@ ENV_DEF.render_many = render_many
 ENV_DEF.frame_height = 240     # `build` determines the size for the scenario
 ENV_DEF.frame_width = 320
 ENV_DEF.lanes = 8              # engines that simulate a tic at once
-ENV_DEF.flags = ENVPOOL_SLOW_SNAPSHOTS
-ENV_DEF.state_size, ENV_DEF.snapshot_size = state_size, snapshot_size
-ENV_DEF.get_state, ENV_DEF.set_state, ENV_DEF.copy_state = get_state, set_state, copy_state
-ENV_DEF.state_version = 1      # version 0 did not contain games that were given up
+with_snapshots(&ENV_DEF)
 
 
 def build(values, groups, arrays, actions, strings):

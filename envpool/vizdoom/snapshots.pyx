@@ -9,7 +9,9 @@ engine and plays the same games again.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
-from envpool.env cimport ENVPOOL_BAD_SNAPSHOT, ENVPOOL_NO_MEMORY, envpool_copies, envpool_snapshots
+from envpool.env cimport (
+    ENVPOOL_BAD_SNAPSHOT, ENVPOOL_NO_MEMORY, ENVPOOL_SLOW_SNAPSHOTS, envpool_copies, envpool_env, envpool_snapshots,
+)
 from envpool.numerics.rng_legacy cimport ep_mt19937, ep_mt19937_is_valid
 from envpool.replay cimport (
     envpool_copy_through_snapshots, envpool_digest, envpool_replay, envpool_restore_by_replay, envpool_save_all,
@@ -146,3 +148,10 @@ cdef int set_state(void* state, const envpool_snapshots* snapshots) noexcept nog
 
 cdef int copy_state(void* state, const envpool_copies* copies) noexcept nogil:
     return envpool_copy_through_snapshots(state, copies, snapshot_size, get_state, set_state)
+
+
+cdef void with_snapshots(envpool_env* env_def) noexcept:
+    env_def.flags = ENVPOOL_SLOW_SNAPSHOTS
+    env_def.state_size, env_def.snapshot_size = state_size, snapshot_size
+    env_def.get_state, env_def.set_state, env_def.copy_state = get_state, set_state, copy_state
+    env_def.state_version = 1       # version 0 did not contain games that were given up
