@@ -64,7 +64,7 @@ cdef void memory(World* w, const Params* p) noexcept nogil:
     """`targets` are the cells in which the episode ends with success, and with failure."""
     cdef int32_t middle = w.height // 2, end, i, first, other, above, below
     wall_rect(w, 0, 0, w.width, w.height)
-    end = rand_int(w, 4, w.width - 2) if p.random_length else w.width - 3
+    end = rand_int(w, 4, w.width - 2) if p.options.random_length else w.width - 3
     horizontal(w, 1, middle - 2, 4, wall_cell())
     horizontal(w, 1, middle + 2, 4, wall_cell())
     put(w, 4, middle - 1, wall_cell())

@@ -149,7 +149,7 @@ cdef void write(const void* record, const void* config, void* const* fields, int
         if p.is_mission_id:
             (<int32_t*>fields[2])[row] = w.mission_id
         else:
-            memcpy(<uint8_t*>fields[2] + p.mission_bytes * row, w.mission, p.mission_bytes)
+            memcpy(<uint8_t*>fields[2] + p.options.mission_bytes * row, w.mission, p.options.mission_bytes)
         field = 3
         if p.num_directions:
             (<double*>fields[3])[row] = goal_direction(w, p)
@@ -187,7 +187,7 @@ cdef int draw(const void* record, const void* config, const envpool_frames* f, i
     atlas.size = (<const int32_t*>f.assets)[0]
     atlas.tiles = <const uint8_t*>f.assets + sizeof(int32_t)
     w = settled(<const World*>record, p, &copy)
-    if p.agent_pov:
+    if p.options.agent_pov:
         picture_view(w, p, &atlas, &picture)
     else:
         picture_world(w, p, &atlas, &picture)
@@ -264,8 +264,8 @@ cdef object define_level(const Level* level, object config, int width, int heigh
     for name, length in (("width", width), ("height", height)):
         if length > MAX_SIDE:
             raise ConfigError(f"the {name} of the grid must be at most {MAX_SIDE}, it is {length} with these options")
-    fill_params(&p, config._asdict() | (fixed or {}))
-    p.level = level
+    fill_params(&p, (fixed or {}) | config._asdict())
+    p.level = level[0]
     p.width = width
     p.height = height
     p.max_steps = config.max_steps or max_steps

@@ -10,9 +10,9 @@ from envpool.minigrid.structs cimport (
     BALL, BLUE, FORWARD, GOAL, IMPOSSIBLE, KEY, MAX_SIDE, NOWHERE, YELLOW, EMPTY, Level, Outcome, Params, World,
 )
 from envpool.minigrid.world cimport (
-    EMPTY_CELL, FOREVER, GOAL_CELL, LAVA_CELL, dx_of, dy_of, fail, find_place, get, horizontal, kind_of, new_door,
-    new_object, place_anywhere, place_agent, place_agent_in, put, rand_int, say, say_colour, set_agent, vertical,
-    wall_cell, wall_rect,
+    EMPTY_CELL, FOREVER, GOAL_CELL, LAVA_CELL, choose_colours, dx_of, dy_of, fail, find_place, get, horizontal, kind_of,
+    new_door, new_object, place_anywhere, place_agent, place_agent_in, put, rand_int, say, say_colour, set_agent,
+    vertical, wall_cell, wall_rect,
 )
 from envpool.numerics.rng cimport ep_choice, ep_shuffle
 
@@ -53,7 +53,7 @@ cdef void dist_shift(World* w, const Params* p) noexcept nogil:
     wall_rect(w, 0, 0, w.width, w.height)
     put(w, w.width - 2, 1, GOAL_CELL)
     horizontal(w, 3, 1, w.width - 6, LAVA_CELL)
-    horizontal(w, 3, p.strip2_row, w.width - 6, LAVA_CELL)
+    horizontal(w, 3, p.options.strip2_row, w.width - 6, LAVA_CELL)
     start_agent(w, p)
     say(w, b"get to the green goal square")
 
@@ -112,7 +112,7 @@ cdef void crossing(World* w, const Params* p) noexcept nogil:
         rivers[n] = -i
         n += 1
     ep_shuffle(&w.rng, rivers, n, sizeof(int32_t))
-    num_rivers = min(p.num_crossings, n)
+    num_rivers = min(p.options.num_crossings, n)
     num_columns = limits_of(rivers, num_rivers, True, w.height - 1, columns)
     num_rows = limits_of(rivers, num_rivers, False, w.width - 1, rows)
     for i in range(1, num_rows + 1):
@@ -177,7 +177,7 @@ cdef void locked_room(World* w, const Params* p) noexcept nogil:
     y = locked // 2 * (w.height // 3)
     x = rand_int(w, side + 1, side + left)
     put(w, x, rand_int(w, y + 1, y + height - 1), GOAL_CELL)
-    choose_colours(w, colours)
+    choose_colours(w, colours, 6)
     for i in range(6):
         y = i // 2 * (w.height // 3) + 3
         put(w, right if i % 2 else left, y, new_door(w, colours[i], i == locked))
@@ -199,20 +199,6 @@ cdef void locked_room(World* w, const Params* p) noexcept nogil:
     w.mission_id = 6 * colours[locked] + colours[key_room]
 
 
-cdef void choose_colours(World* w, int32_t* colours) noexcept nogil:
-    """Choose six colours, each of them from the sorted names of those that are left."""
-    cdef int32_t i, k, chosen, n = 6
-    cdef int32_t names[6]
-    for i in range(6):
-        names[i] = (0x403512 >> 4 * i) & 15
-    for i in range(6):
-        chosen = rand_int(w, 0, n)
-        colours[i] = names[chosen]
-        n -= 1
-        for k in range(chosen, n):
-            names[k] = names[k + 1]
-
-
 # ---- dynamic obstacles -----------------------------------------------------------------------------------------------
 
 
@@ -222,7 +208,7 @@ cdef void dynamic_obstacles(World* w, const Params* p) noexcept nogil:
     wall_rect(w, 0, 0, w.width, w.height)
     put(w, w.width - 2, w.height - 2, GOAL_CELL)
     start_agent(w, p)
-    for _ in range(p.n_obstacles):
+    for _ in range(p.options.n_obstacles):
         if find_place(w, new_object(w, BALL, BLUE), 0, 0, w.width, w.height, 100, NULL) == NOWHERE:
             fail(w, IMPOSSIBLE)
     say(w, b"get to the green goal square")
@@ -234,7 +220,7 @@ cdef int32_t move_obstacles(World* w, const Params* p, int32_t action) noexcept 
     cdef uint32_t ball
     w.targets[0] = kind != EMPTY and kind != GOAL
     w.draws = 0
-    for i in range(1, p.n_obstacles + 1):
+    for i in range(1, p.options.n_obstacles + 1):
         old = w.where[i]
         if old == NOWHERE:
             continue

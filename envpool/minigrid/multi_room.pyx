@@ -41,8 +41,8 @@ cdef bint add_rooms(World* w, const Params* p, Chain* chain, int32_t num_left, i
     """
     cdef ChainRoom room
     cdef int32_t i, _, wall, x, y
-    room.width = rand_int(w, MIN_ROOM_SIZE, p.max_room_size + 1)
-    room.height = rand_int(w, MIN_ROOM_SIZE, p.max_room_size + 1)
+    room.width = rand_int(w, MIN_ROOM_SIZE, p.options.max_room_size + 1)
+    room.height = rand_int(w, MIN_ROOM_SIZE, p.options.max_room_size + 1)
     room.door_x, room.door_y = room.x, room.y = door_x, door_y
     if chain.count > 0:
         if entry_wall == RIGHTWARD:
@@ -83,7 +83,7 @@ cdef void draw_room(World* w, const ChainRoom* room) noexcept nogil:
 cdef void multi_room(World* w, const Params* p) noexcept nogil:
     cdef Chain best, chain
     cdef const ChainRoom* room
-    cdef int32_t count = rand_int(w, p.min_num_rooms, p.max_num_rooms + 1), i, x, y, index, last = -1
+    cdef int32_t count = rand_int(w, p.options.min_num_rooms, p.options.max_num_rooms + 1), i, x, y, index, last = -1
     best.count = 0
     while best.count < count and not w.failure:
         chain.count = 0

@@ -65,12 +65,12 @@ cdef void fetch(World* w, const Params* p) noexcept nogil:
     cdef int32_t colours[MAX_THINGS]
     cdef int32_t i, request
     wall_rect(w, 0, 0, w.width, w.height)
-    for i in range(p.num_objs):
+    for i in range(p.options.num_objs):
         kinds[i] = KEY + rand_int(w, 0, 2)
         colours[i] = rand_colour(w)
         place_anywhere(w, new_object(w, kinds[i], colours[i]))
     place_agent(w)
-    i = rand_int(w, 0, p.num_objs)
+    i = rand_int(w, 0, p.options.num_objs)
     w.targets[0] = colours[i]
     w.targets[1] = kinds[i]
     request = rand_int(w, 0, 5)
@@ -125,7 +125,7 @@ cdef void go_to_object(World* w, const Params* p) noexcept nogil:
     cdef Things things
     cdef int32_t i
     wall_rect(w, 0, 0, w.width, w.height)
-    place_things(w, &things, p.num_objs, NULL)
+    place_things(w, &things, p.options.num_objs, NULL)
     place_agent(w)
     i = rand_int(w, 0, things.count)
     if w.failure:
@@ -164,7 +164,7 @@ cdef void put_near(World* w, const Params* p) noexcept nogil:
     cdef Things things
     cdef int32_t moved, fixed
     wall_rect(w, 0, 0, w.width, w.height)
-    place_things(w, &things, p.num_objs, is_near_object)
+    place_things(w, &things, p.options.num_objs, is_near_object)
     place_agent(w)
     moved = rand_int(w, 0, things.count)
     fixed = rand_int(w, 0, things.count)

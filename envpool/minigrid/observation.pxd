@@ -23,7 +23,7 @@ cdef enum:
 cdef inline void write_partial(const World* w, const Params* p, uint8_t* image) noexcept nogil:
     """Write kind, colour and state of each cell in the agent's view, zeros where it does not see."""
     cdef View view
-    cdef int32_t size = p.agent_view_size, i, j
+    cdef int32_t size = p.options.agent_view_size, i, j
     cdef uint32_t cell
     look(w, p, &view)
     for i in range(size):
@@ -65,7 +65,7 @@ cdef inline void write_symbolic(const World* w, int64_t* image) noexcept nogil:
 cdef inline void write_one_hot(const World* w, const Params* p, uint8_t* image) noexcept nogil:
     """Write three ones for each cell in the agent's view: at its kind, its colour and its state."""
     cdef View view
-    cdef int32_t size = p.agent_view_size, i, j
+    cdef int32_t size = p.options.agent_view_size, i, j
     cdef uint32_t cell
     look(w, p, &view)
     memset(image, 0, NUM_BITS * size * size)
@@ -82,9 +82,9 @@ cdef inline void write_flat(const World* w, const Params* p, uint8_t* obs) noexc
     """Write the partial image, and a row of zeros and a one for each letter of the mission."""
     cdef int32_t i, letter
     write_partial(w, p, obs)
-    obs += 3 * p.agent_view_size * p.agent_view_size
-    memset(obs, 0, LETTERS * p.mission_bytes)
-    for i in range(min(w.mission_length, p.mission_bytes)):
+    obs += 3 * p.options.agent_view_size * p.options.agent_view_size
+    memset(obs, 0, LETTERS * p.options.mission_bytes)
+    for i in range(min(w.mission_length, p.options.mission_bytes)):
         letter = w.mission[i]
         obs[LETTERS * i + (26 if letter == c' ' else 27 if letter == c',' else letter - c'a')] = 1
 
@@ -97,7 +97,7 @@ cdef struct WorldCopy:
 
 cdef inline const World* settled(const World* w, const Params* p, WorldCopy* copy) noexcept nogil:
     """Return a world as upstream's wrappers and frames see it: after a reset, what a level prepares has happened."""
-    if w.step_count or not p.start_carrying:
+    if w.step_count or not p.options.start_carrying:
         return w
     memcpy(copy, w, sizeof(World) + w.width * w.height * sizeof(uint32_t))
     p.level.prepare(&copy.world, p, 0)
@@ -121,7 +121,7 @@ cdef inline void write_image(const World* w, const Params* p, void* image, int64
     elif p.form == SYMBOLIC:
         write_symbolic(settled(w, p, &copy), <int64_t*>bytes)
     else:
-        atlas.tiles, atlas.size = tiles_of(p), p.obs_tile_size
+        atlas.tiles, atlas.size = tiles_of(p), p.options.obs_tile_size
         if p.form == RGB_PARTIAL:
             picture_view(settled(w, p, &copy), p, &atlas, &picture)
         else:

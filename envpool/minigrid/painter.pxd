@@ -45,7 +45,7 @@ cdef inline const uint8_t* tile_of(const Atlas* atlas, uint32_t cell, int32_t di
 cdef inline void picture_view(const World* w, const Params* p, const Atlas* atlas, Picture* picture) noexcept nogil:
     """Find the tiles of what the agent sees: it is in the middle of the last row and looks up."""
     cdef View view
-    cdef int32_t size = p.agent_view_size, i, j
+    cdef int32_t size = p.options.agent_view_size, i, j
     cdef bint is_seen
     look(w, p, &view)
     picture.rows = picture.columns = size
@@ -62,11 +62,11 @@ cdef inline void picture_world(const World* w, const Params* p, const Atlas* atl
     """Find the tiles of the grid; with `highlight`, those of cells that the agent sees are lighter."""
     cdef View view
     cdef uint8_t seen[MAX_CELLS]
-    cdef int32_t size = p.agent_view_size, half = size // 2, dx = dx_of(w.direction), dy = dy_of(w.direction)
+    cdef int32_t size = p.options.agent_view_size, half = size // 2, dx = dx_of(w.direction), dy = dy_of(w.direction)
     cdef int32_t i, j, x, y
     for i in range(w.width * w.height):
         seen[i] = 0
-    if p.highlight:
+    if p.options.highlight:
         look(w, p, &view)
         for j in range(size):
             for i in range(size):

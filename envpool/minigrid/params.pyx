@@ -2,6 +2,7 @@
 """Turns the options of a task into the struct that its level reads."""
 
 import operator
+from collections import defaultdict
 
 from libc.stdint cimport int32_t
 from libc.string cimport memset
@@ -67,16 +68,9 @@ cdef int fill_params(Params* p, dict options) except -1:
             f"agent_view_size must be odd and between 3 and {MAX_VIEW}, got {shown(options["agent_view_size"])}"
         )
     check_range("mission_bytes", options["mission_bytes"], 1, MAX_MISSION)
-    p.agent_view_size = options["agent_view_size"]
-    p.see_through_walls = options["see_through_walls"]
-    p.mission_bytes = options["mission_bytes"]
     p.is_mission_id = one_of(options, "mission", MISSIONS)
     p.bonus = one_of(options, "bonus", {name: i for i, name in enumerate(BONUSES)})
-    p.bonus_scale = options["bonus_scale"]
     check_range("obs_tile_size", options["obs_tile_size"], 1, LARGEST_TILE)
-    p.obs_tile_size = options["obs_tile_size"]
-    p.highlight = options["highlight"]
-    p.agent_pov = options["agent_pov"]
     for prefix in ("agent_start_", "agent_"):
         if f"{prefix}pos" in options:
             p.agent_x, p.agent_y = pair_of(options, f"{prefix}pos")
@@ -104,29 +98,6 @@ cdef int fill_params(Params* p, dict options) except -1:
             p.num_forms = i + 1
     if "locked_room_prob" in options:
         check_range("locked_room_prob", options["locked_room_prob"], 0, 1)
-        p.locked_room_prob = options["locked_room_prob"]
-    p.num_crossings = options.get("num_crossings", 0)
-    p.strip2_row = options.get("strip2_row", 0)
-    p.n_obstacles = options.get("n_obstacles", 0)
-    p.num_objs = options.get("num_objs", 0)
-    p.random_length = options.get("random_length", 0)
-    p.room_size = options.get("room_size", 0)
-    p.num_rows = options.get("num_rows", 0)
-    p.num_cols = options.get("num_cols", 0)
-    p.min_num_rooms = options.get("min_num_rooms", 0)
-    p.max_num_rooms = options.get("max_num_rooms", 0)
-    p.max_room_size = options.get("max_room_size", 0)
-    p.key_in_box = options.get("key_in_box", 0)
-    p.blocked = options.get("blocked", 0)
-    p.num_quarters = options.get("num_quarters", 0)
-    p.num_dists = options.get("num_dists", 0)
-    p.locations = options.get("locations", 0)
-    p.unblocking = options.get("unblocking", 0)
-    p.implicit_unlock = options.get("implicit_unlock", 0)
-    p.doors_open = options.get("doors_open", 0)
-    p.is_strict = options.get("strict", 0) or options.get("debug", 0)
-    p.num_doors = options.get("num_doors", 0)
-    p.objs_per_room = options.get("objs_per_room", 0)
-    p.start_carrying = options.get("start_carrying", 0)
-    p.distractors = options.get("distractors", 0)
+    p.options = defaultdict(int, options)
+    p.is_strict = p.options.strict or p.options.debug
     return 0

@@ -23,14 +23,9 @@ minigrid(
     "goal_levels",
     "Crossing",
     {
-        "LavaCrossingS9N1-v0": {"size": 9, "num_crossings": 1},
-        "LavaCrossingS9N2-v0": {"size": 9, "num_crossings": 2},
-        "LavaCrossingS9N3-v0": {"size": 9, "num_crossings": 3},
-        "LavaCrossingS11N5-v0": {"size": 11, "num_crossings": 5},
-        "SimpleCrossingS9N1-v0": {"size": 9, "num_crossings": 1, "obstacle_type": "wall"},
-        "SimpleCrossingS9N2-v0": {"size": 9, "num_crossings": 2, "obstacle_type": "wall"},
-        "SimpleCrossingS9N3-v0": {"size": 9, "num_crossings": 3, "obstacle_type": "wall"},
-        "SimpleCrossingS11N5-v0": {"size": 11, "num_crossings": 5, "obstacle_type": "wall"},
+        f"{name}CrossingS{size}N{count}-v0": {"size": size, "num_crossings": count} | obstacle
+        for name, obstacle in (("Lava", {}), ("Simple", {"obstacle_type": "wall"}))
+        for size, count in ((9, 1), (9, 2), (9, 3), (11, 5))
     },
 )
 minigrid("goal_levels", "DistShift", {"DistShift1-v0": {"strip2_row": 2}, "DistShift2-v0": {"strip2_row": 5}})

@@ -49,6 +49,12 @@ cdef void connect_all(Rooms* g, int32_t excluded) noexcept nogil
 # Places the agent in a room, before nothing or a wall.
 cdef void place_agent_in_room(Rooms* g, int32_t column, int32_t row) noexcept nogil
 
-# The capsule of a level in such a grid; see `envpool.minigrid.env.define_level`.
-cdef object define_rooms(const Level* level, object config, object room_size, object rows, object columns,
-                         object max_steps, dict fixed=*)
+# Makes the middle column a corridor, with an object of a kind in a locked room on the right, whose key is on the left.
+# Returns the cell of the object.
+cdef uint32_t key_corridor(Rooms* g, int32_t kind) noexcept nogil
+
+# The functions of a level, for its class; see `RoomLevel` in rooms.pyx.
+cdef class LevelFunctions:
+    cdef Level level
+
+cdef LevelFunctions room_level(Level level)

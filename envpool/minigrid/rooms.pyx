@@ -15,6 +15,7 @@ from envpool.minigrid.world cimport (
 
 from envpool.errors import ConfigError
 from envpool.config.checks import check_range
+from envpool.minigrid.definition import MiniGrid
 
 cdef extern from * nogil:
     int count_zeros "__builtin_ctzll"(unsigned long long bits)
@@ -26,10 +27,10 @@ cdef enum:
 
 
 cdef void build_rooms(Rooms* g, World* w, const Params* p) noexcept nogil:
-    cdef int32_t i, j, wall, last = p.room_size - 1
+    cdef int32_t i, j, wall, last = p.options.room_size - 1
     cdef Room* room
     g.world = w
-    g.size, g.rows, g.columns = p.room_size, p.num_rows, p.num_cols
+    g.size, g.rows, g.columns = p.options.room_size, p.options.num_rows, p.options.num_cols
     g.locked = NOWHERE
     memset(g.looks, 0, sizeof(g.looks))
     for j in range(g.rows):
@@ -236,16 +237,77 @@ cdef void place_agent_in_room(Rooms* g, int32_t column, int32_t row) noexcept no
             fail(w, REJECTED)       # upstream would go on forever
 
 
+# ---- levels ----------------------------------------------------------------------------------------------------------
+
+
+cdef uint32_t key_corridor(Rooms* g, int32_t kind) noexcept nogil:
+    cdef World* w = g.world
+    cdef int32_t j, room
+    cdef uint32_t door, thing
+    for j in range(1, g.rows):
+        remove_wall(g, 1, j, 3)
+    room = rand_int(w, 0, g.rows)
+    door = add_door(g, 2, room, 2, RANDOM, 1)
+    thing = add_object(g, 2, room, kind, RANDOM)
+    add_object(g, 0, rand_int(w, 0, g.rows), KEY, colour_of(door))
+    place_agent_in_room(g, 1, g.rows // 2)
+    connect_all(g, RANDOM)
+    return thing
+
+
 # ---- definitions -----------------------------------------------------------------------------------------------------
 
 
-cdef object define_rooms(const Level* level, object config, object room_size, object rows, object columns,
-                         object max_steps, dict fixed=None):
-    check_range("room_size", room_size, 3)
-    check_range("num_rows", rows, 1)
-    check_range("num_cols", columns, 1)
-    if rows * columns > MAX_ROOMS:
-        raise ConfigError(f"num_rows * num_cols must be at most {MAX_ROOMS}, got {rows} * {columns}")
-    fixed = (fixed or {}) | {"room_size": room_size, "num_rows": rows, "num_cols": columns}
-    width, height = columns * (room_size - 1) + 1, rows * (room_size - 1) + 1
-    return define_level(level, config, width, height, max_steps, DONE, fixed)
+def rooms(size, rows, columns):
+    """Return the options of a level about its rooms."""
+    return {"room_size": size, "num_rows": rows, "num_cols": columns}
+
+
+cdef class LevelFunctions:
+    """The functions of a level, which its class keeps."""
+
+
+cdef LevelFunctions room_level(Level level):
+    cdef LevelFunctions functions = LevelFunctions.__new__(LevelFunctions)
+    functions.level = level
+    return functions
+
+
+class RoomLevel(MiniGrid):
+    """A level in a grid of rooms.
+
+    Attributes
+    ----------
+    functions : LevelFunctions
+        What the level does.
+    fixed : dict
+        Values of options that users cannot set; of `rooms`, those that the level has no option for.
+    steps : int
+        Largest number of steps of an episode, divided by the cells of a room, unless the option max_steps is given. In
+        BabyAI, 0 stands for upstream's number of steps for the instruction.
+    limits : dict
+        Smallest and, if there is one, largest value of options.
+    """
+
+    functions = None
+    fixed = rooms(6, 1, 2)
+    steps = 8
+    limits = {"room_size": (3,), "num_rows": (1,), "num_cols": (1,)}
+
+    @classmethod
+    def build(cls, config):
+        return cls.define(config, cls.steps)
+
+    @classmethod
+    def define(cls, config, steps):
+        """Return the capsule of the level; see `steps` above."""
+        cdef LevelFunctions functions = cls.functions
+        values = cls.fixed | config._asdict()
+        for name, bounds in cls.limits.items():
+            if name in values:
+                check_range(name, values[name], *bounds)
+        size, rows, columns = values["room_size"], values["num_rows"], values["num_cols"]
+        if rows * columns > MAX_ROOMS:
+            raise ConfigError(f"num_rows * num_cols must be at most {MAX_ROOMS}, got {rows} * {columns}")
+        width, height = columns * (size - 1) + 1, rows * (size - 1) + 1
+        return define_level(&functions.level, config, width, height, steps * size**2, DONE, cls.fixed)

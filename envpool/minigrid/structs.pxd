@@ -138,38 +138,7 @@ cdef struct Outcome:
     int32_t is_terminated
     uint32_t carried            # cell of what the agent carried before the step
 
-cdef struct Level
-
-# The options of a task, which are the beginning of the config of its definition.
-cdef struct Params:
-    const Level* level          # a constant of the level's module
-    int32_t width, height
-    int32_t max_steps           # 0: BabyAI's rule
-    int32_t agent_view_size
-    int32_t see_through_walls
-    int32_t mission_bytes
-    int32_t is_mission_id       # whether observations have the number of the mission instead of its text
-    int32_t form                # of observations
-    int32_t image_size          # bytes of an image, or of a whole observation that is flat
-    int32_t obs_tile_size       # if observations are painted
-    int32_t bonus               # a Bonus
-    double bonus_scale
-    int32_t num_reset_seeds, num_directions     # entries of the tables that follow the options, see wrappers.pxd
-    int32_t highlight, agent_pov    # of frames: whether what is seen is lighter; whether there is nothing else
-    int32_t agent_x, agent_y, agent_dir     # where the agent starts; agent_x is NOWHERE for a random place
-    int32_t goal_x, goal_y      # goal_x is NOWHERE for a random place
-    uint32_t obstacle           # a cell
-    int32_t num_crossings, strip2_row, n_obstacles, num_objs, random_length
-    int32_t room_size, num_rows, num_cols, obj_kind
-    int32_t min_num_rooms, max_num_rooms, max_room_size
-    int32_t key_in_box, blocked, room_x, room_y, num_quarters
-    int32_t num_dists, locations, unblocking, implicit_unlock, doors_open, is_strict, select_by
-    double locked_room_prob
-    int32_t verbs[4]
-    int32_t num_verbs
-    int32_t forms[3]
-    int32_t num_forms
-    int32_t first_colour, second_colour, num_doors, objs_per_room, start_carrying, distractors
+cdef struct Params
 
 # A level. Every function may be NULL but `generate`.
 cdef struct Level:
@@ -181,3 +150,40 @@ cdef struct Level:
     int32_t (*prepare)(World* world, const Params* p, int32_t action) noexcept nogil
     # Called after a step, whose outcome it may change.
     void (*judge)(World* world, const Params* p, int32_t action, Outcome* outcome) noexcept nogil
+
+# Options by their own names; those that a level does not have are 0.
+cdef struct Options:
+    int32_t agent_view_size
+    int32_t see_through_walls
+    int32_t mission_bytes
+    int32_t obs_tile_size       # if observations are painted
+    double bonus_scale
+    int32_t highlight, agent_pov    # of frames: whether what is seen is lighter; whether there is nothing else
+    int32_t num_crossings, strip2_row, n_obstacles, num_objs, random_length
+    int32_t room_size, num_rows, num_cols
+    int32_t min_num_rooms, max_num_rooms, max_room_size
+    int32_t key_in_box, blocked, num_quarters
+    double locked_room_prob
+    int32_t num_dists, locations, unblocking, implicit_unlock, doors_open, strict, debug
+    int32_t num_doors, objs_per_room, start_carrying, distractors
+
+# The configuration of a task, which is the beginning of the config of its definition.
+cdef struct Params:
+    Level level
+    Options options
+    int32_t width, height
+    int32_t max_steps           # 0: BabyAI's rule
+    int32_t is_mission_id       # whether observations have the number of the mission instead of its text
+    int32_t form                # of observations
+    int32_t image_size          # bytes of an image, or of a whole observation that is flat
+    int32_t bonus               # a Bonus
+    int32_t num_reset_seeds, num_directions     # entries of the tables that follow the options, see wrappers.pxd
+    int32_t agent_x, agent_y, agent_dir     # where the agent starts; agent_x is NOWHERE for a random place
+    int32_t goal_x, goal_y      # goal_x is NOWHERE for a random place
+    uint32_t obstacle           # a cell
+    int32_t obj_kind, room_x, room_y, is_strict, select_by
+    int32_t verbs[4]
+    int32_t num_verbs
+    int32_t forms[3]
+    int32_t num_forms
+    int32_t first_colour, second_colour

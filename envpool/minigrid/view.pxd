@@ -59,7 +59,7 @@ cdef inline void look_through(uint32_t* visible, const uint32_t* clear, int32_t 
 
 cdef inline void look(const World* w, const Params* p, View* view) noexcept nogil:
     """Find the cells in front of the agent, and those of them that it sees."""
-    cdef int32_t size = p.agent_view_size, half = size // 2
+    cdef int32_t size = p.options.agent_view_size, half = size // 2
     cdef int32_t dx = dx_of(w.direction), dy = dy_of(w.direction)
     cdef int32_t x = w.x + dx * (size - 1) + dy * half, y = w.y + dy * (size - 1) - dx * half   # of cell (0, 0)
     cdef const uint32_t* cells = cells_of(<World*>w)
@@ -83,7 +83,7 @@ cdef inline void look(const World* w, const Params* p, View* view) noexcept nogi
             cell = cells[start + i * along_i + j * along_j]
             view.cells[i * size + j] = cell
             clear[j] |= (~cell >> OPAQUE_SHIFT) << i
-    if p.see_through_walls:
+    if p.options.see_through_walls:
         for j in range(size):
             view.visible[j] = (<uint32_t>1 << size) - 1
     else:

@@ -91,6 +91,8 @@ cdef bint rand_bool(World* w) noexcept nogil
 cdef int32_t rand_colour(World* w) noexcept nogil
 # Draws `count` of the `n` items without replacement, and moves them to the front in the order of the draws.
 cdef void rand_subset(World* w, int32_t* items, int32_t n, int32_t count) noexcept nogil
+# Chooses some of the six colours; `colours` has room for all of them.
+cdef void choose_colours(World* w, int32_t* colours, int32_t count) noexcept nogil
 
 # Makes all cells empty.
 cdef void clear(World* w) noexcept nogil

@@ -98,6 +98,13 @@ cdef void rand_subset(World* w, int32_t* items, int32_t n, int32_t count) noexce
         items[i] = item
 
 
+cdef void choose_colours(World* w, int32_t* colours, int32_t count) noexcept nogil:
+    cdef int32_t i
+    for i in range(6):
+        colours[i] = sorted_colour(i)
+    rand_subset(w, colours, 6, count)
+
+
 # ---- places ----------------------------------------------------------------------------------------------------------
 
 

@@ -49,7 +49,7 @@ cdef inline double bonus_of(World* w, const Params* p, int32_t action) noexcept 
     count += (at * 4 + w.direction) * NUM_ACTIONS + action if p.bonus == ACTION_BONUS else at
     if count[0] < <uint32_t>-1:
         count[0] += 1
-    return 1 / sqrt(<double>count[0]) * p.bonus_scale
+    return 1 / sqrt(<double>count[0]) * p.options.bonus_scale
 
 
 cdef inline int32_t find_goal(const World* w) noexcept nogil:

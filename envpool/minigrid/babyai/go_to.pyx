@@ -3,19 +3,15 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, like, task_of
-from envpool.minigrid.babyai.level cimport (
-    check_reachable, choose, define_baby, level_of, place_agent_outside, scatter,
-)
+from envpool.minigrid.babyai.level cimport check_reachable, choose, level_of, place_agent_outside, scatter
 from envpool.minigrid.rooms cimport RANDOM, add_distractors, add_door, add_object, connect_all, place_agent_in_room
 from envpool.minigrid.structs cimport (
-    BALL, BLUE, COLOUR_SHIFT, DOOR, GO_TO, GREY, KEY, MAX_OBJECTS, OPEN, RED, REJECTED, Level, Params, Rooms, World,
+    BALL, BLUE, COLOUR_SHIFT, DOOR, GO_TO, GREY, KEY, MAX_OBJECTS, OPEN, RED, REJECTED, Params, Rooms, World,
 )
-from envpool.minigrid.world cimport (
-    cells_of, colour_of, fail, kind_of, number_of, rand_int, with_state,
-)
+from envpool.minigrid.world cimport cells_of, colour_of, fail, kind_of, number_of, rand_int, with_state
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS
-from envpool.config.checks import check_range
+from envpool.minigrid.rooms import rooms
 
 
 cdef void go_to_one_like(Rooms* g, uint32_t cell) noexcept nogil:
@@ -29,7 +25,7 @@ cdef void red_ball_among(Rooms* g, const Params* p, bint others_are_grey) noexce
     cdef int32_t i, count, place
     place_agent_in_room(g, RANDOM, RANDOM)
     ball = add_object(g, 0, 0, BALL, RED)
-    count = add_distractors(g, RANDOM, RANDOM, p.num_dists, False, objects)
+    count = add_distractors(g, RANDOM, RANDOM, p.options.num_dists, False, objects)
     for i in range(count if others_are_grey else 0):
         place = w.where[number_of(objects[i])]
         if place >= 0:
@@ -56,10 +52,10 @@ cdef void go_to(Rooms* g, const Params* p) noexcept nogil:
     """One room or a maze."""
     cdef World* w = g.world
     cdef uint32_t objects[MAX_OBJECTS]
-    cdef int32_t count = scatter(g, p.num_dists, False, objects), i
+    cdef int32_t count = scatter(g, p.options.num_dists, False, objects), i
     check_reachable(g)
     go_to_one_like(g, choose(w, objects, count))
-    if p.doors_open:
+    if p.options.doors_open:
         for i in range(w.width * w.height):
             if kind_of(cells_of(w)[i]) == DOOR:
                 cells_of(w)[i] = with_state(cells_of(w)[i], OPEN)
@@ -88,7 +84,7 @@ cdef void red_blue_ball(Rooms* g, const Params* p) noexcept nogil:
     cdef uint32_t objects[MAX_OBJECTS]
     cdef uint32_t ball
     cdef int32_t i, colour
-    for i in range(scatter(g, p.num_dists, False, objects)):
+    for i in range(scatter(g, p.options.num_dists, False, objects)):
         colour = colour_of(objects[i])
         if kind_of(objects[i]) == BALL and (colour == BLUE or colour == RED):
             fail(w, REJECTED)
@@ -120,99 +116,67 @@ cdef void go_to_object_or_door(Rooms* g, const Params* p) noexcept nogil:
 
 # ---- definitions -----------------------------------------------------------------------------------------------------
 
-cdef Level RED_BALL_GREY = level_of(red_ball_grey)
-cdef Level RED_BALL = level_of(red_ball)
-cdef Level OBJECT = level_of(go_to_object)
-cdef Level ANY_OBJECT = level_of(go_to)
-cdef Level IMPLICIT_UNLOCK = level_of(go_to_implicit_unlock)
-cdef Level RED_BLUE_BALL = level_of(red_blue_ball)
-cdef Level TO_DOOR = level_of(go_to_door)
-cdef Level OBJECT_OR_DOOR = level_of(go_to_object_or_door)
-
 
 class BabyAIGoToRedBallGrey(BabyAI):
     """Go to the red ball in a room in which all other objects are grey."""
 
     options = BabyAI.options | {"room_size": 8, "num_dists": 7}
-
-    @staticmethod
-    def build(config):
-        return define_baby(&RED_BALL_GREY, config, config.room_size, 1, 1)
+    functions = level_of(red_ball_grey)
 
 
 class BabyAIGoToRedBall(BabyAI):
     """Go to a red ball in a room with other objects."""
 
     options = BabyAI.options | {"room_size": 8, "num_dists": 7}
-
-    @staticmethod
-    def build(config):
-        return define_baby(&RED_BALL, config, config.room_size, 1, 1)
+    functions = level_of(red_ball)
 
 
 class BabyAIGoToObj(BabyAI):
     """Go to the only object in a room."""
 
     options = BabyAI.options | {"room_size": 8}
-
-    @staticmethod
-    def build(config):
-        return define_baby(&OBJECT, config, config.room_size, 1, 1)
+    functions = level_of(go_to_object)
 
 
 class BabyAIGoToLocal(BabyAI):
     """Go to an object in a room with others."""
 
     options = BabyAI.options | {"room_size": 8, "num_dists": 8}
-
-    @staticmethod
-    def build(config):
-        check_range("num_dists", config.num_dists, 1, 100)
-        return define_baby(&ANY_OBJECT, config, config.room_size, 1, 1)
+    functions = level_of(go_to)
+    limits = BabyAI.limits | {"num_dists": (1, 100)}
 
 
 class BabyAIGoTo(BabyAI):
     """Go to an object in a maze."""
 
     options = BabyAI.options | ROOMS | {"num_dists": 18, "doors_open": False}
-
-    @staticmethod
-    def build(config):
-        check_range("num_dists", config.num_dists, 1, 100)
-        return define_baby(&ANY_OBJECT, config, config.room_size, config.num_rows, config.num_cols)
+    functions = level_of(go_to)
+    limits = BabyAI.limits | {"num_dists": (1, 100)}
 
 
 class BabyAIGoToImpUnlock(BabyAI):
     """Go to an object in a room whose door may have to be unlocked, which the mission does not say."""
 
     options = BabyAI.options | ROOMS
-
-    @staticmethod
-    def build(config):
-        return define_baby(&IMPLICIT_UNLOCK, config, config.room_size, config.num_rows, config.num_cols)
+    functions = level_of(go_to_implicit_unlock)
 
 
 class BabyAIGoToRedBlueBall(BabyAI):
     """Go to the red or the blue ball, of which there is only one."""
 
     options = BabyAI.options | {"room_size": 8, "num_dists": 7}
-
-    @staticmethod
-    def build(config):
-        return define_baby(&RED_BLUE_BALL, config, config.room_size, 1, 1)
+    functions = level_of(red_blue_ball)
 
 
 class BabyAIGoToDoor(BabyAI):
     """Go to a door of a room with four doors."""
 
-    @staticmethod
-    def build(config):
-        return define_baby(&TO_DOOR, config, 7, 3, 3)
+    functions = level_of(go_to_door)
+    fixed = rooms(7, 3, 3)
 
 
 class BabyAIGoToObjDoor(BabyAI):
     """Go to an object or a door of a room."""
 
-    @staticmethod
-    def build(config):
-        return define_baby(&OBJECT_OR_DOOR, config, 8, 3, 3)
+    functions = level_of(go_to_object_or_door)
+    fixed = rooms(8, 3, 3)

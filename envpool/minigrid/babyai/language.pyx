@@ -10,8 +10,8 @@ from libc.string cimport memset
 
 from envpool.minigrid.rooms cimport room_of
 from envpool.minigrid.structs cimport (
-    ANY, ANYWHERE, BEHIND, DOOR, DROP, GO_TO, GREY, IN_FRONT, KEY, LOCKED, NOWHERE, ON_LEFT, ON_RIGHT, OPEN, OPEN_DOOR,
-    PICK_UP, PICK_UP_OBJECT, PUT_NEXT, TOGGLE, Clause, Description, Instruction, Room, Rooms, Task, World,
+    ANY, ANYWHERE, DOOR, DROP, GO_TO, GREY, IN_FRONT, KEY, LOCKED, NOWHERE, ON_LEFT, ON_RIGHT, OPEN, OPEN_DOOR, PICK_UP,
+    PICK_UP_OBJECT, PUT_NEXT, TOGGLE, Clause, Description, Instruction, Room, Rooms, Task, World,
 )
 from envpool.minigrid.world cimport (
     begin, cells_of, colour_of, dx_of, dy_of, get, kind_of, number_of, say, say_colour, say_kind, state_of,
@@ -194,6 +194,12 @@ cdef int32_t count_walks(const World* w) noexcept nogil:
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
 
+# By Location and by Verb.
+cdef const char* PLACES[4]
+cdef const char* VERBS[4]
+PLACES[:] = [b" on your left", b" on your right", b" in front of you", b" behind you"]
+VERBS[:] = [b"go to ", b"pick up ", b"open ", b"put "]
+
 
 cdef void say_objects(Rooms* g, Description* what) noexcept nogil:
     """Say which objects; a description that fits several things has the indefinite article."""
@@ -204,25 +210,12 @@ cdef void say_objects(Rooms* g, Description* what) noexcept nogil:
         say_colour(w, what.colour)
         say(w, b" ")
     say_kind(w, what.kind)
-    if what.location == IN_FRONT:
-        say(w, b" in front of you")
-    elif what.location == BEHIND:
-        say(w, b" behind you")
-    elif what.location == ON_LEFT:
-        say(w, b" on your left")
-    elif what.location == ON_RIGHT:
-        say(w, b" on your right")
+    if what.location != ANYWHERE:
+        say(w, PLACES[what.location])
 
 
 cdef void say_task(Rooms* g, Task* task) noexcept nogil:
-    if task.verb == GO_TO:
-        say(g.world, b"go to ")
-    elif task.verb == PICK_UP_OBJECT:
-        say(g.world, b"pick up ")
-    elif task.verb == OPEN_DOOR:
-        say(g.world, b"open ")
-    else:
-        say(g.world, b"put ")
+    say(g.world, VERBS[task.verb])
     say_objects(g, &task.what)
     if task.verb == PUT_NEXT:
         say(g.world, b" next to ")
@@ -249,27 +242,15 @@ cdef void say_instruction(Rooms* g) noexcept nogil:
 # ---- what is done ----------------------------------------------------------------------------------------------------
 
 
-cdef bint is_one_at(const World* w, const Description* what, int32_t place) noexcept nogil:
-    """Return whether one of the objects was in a cell when places were noted."""
-    cdef int32_t half
+cdef inline bint is_one_at(const World* w, const Description* what, int32_t place, bint is_next) noexcept nogil:
+    """Return whether one of the objects was in a cell, or next to it, when places were noted."""
+    cdef int32_t half, noted
     cdef uint64_t left
     for half in range(2):
         left = what.objects[half]
         while left:
-            if w.tracked[64 * half + count_zeros(left)] == place:
-                return True
-            left &= left - 1
-    return False
-
-
-cdef bint is_one_next_to(const World* w, const Description* what, int32_t place) noexcept nogil:
-    """Return whether one of the objects was next to a cell when places were noted."""
-    cdef int32_t half
-    cdef uint64_t left
-    for half in range(2):
-        left = what.objects[half]
-        while left:
-            if are_next(w, w.tracked[64 * half + count_zeros(left)], place):
+            noted = w.tracked[64 * half + count_zeros(left)]
+            if are_next(w, noted, place) if is_next else noted == place:
                 return True
             left &= left - 1
     return False
@@ -280,7 +261,7 @@ cdef Status verify_task(World* w, Task* task, int32_t action) noexcept nogil:
     cdef int32_t carried = task.carried, carrying = number_of(w.carrying)
     cdef uint32_t cell
     if task.verb == GO_TO:
-        return SUCCEEDS if is_one_at(w, &task.what, y * w.width + x) else GOES_ON
+        return SUCCEEDS if is_one_at(w, &task.what, y * w.width + x, False) else GOES_ON
     if task.verb == OPEN_DOOR:
         cell = get(w, x, y)
         if action != TOGGLE or kind_of(cell) != DOOR:
@@ -295,7 +276,7 @@ cdef Status verify_task(World* w, Task* task, int32_t action) noexcept nogil:
         if carried == 0 and has(&task.what, carrying):
             return SUCCEEDS
         return FAILS if task.is_strict and carrying else GOES_ON
-    if action == DROP and has(&task.what, carried) and is_one_next_to(w, &task.fixed, w.where[carried]):
+    if action == DROP and has(&task.what, carried) and is_one_at(w, &task.fixed, w.where[carried], True):
         return SUCCEEDS
     return GOES_ON
 

@@ -9,18 +9,15 @@ from libc.string cimport memcpy
 
 from envpool.minigrid.babyai.language cimport FAILS, SUCCEEDS, Status, count_walks, is_sensible, say_instruction, verify
 from envpool.minigrid.rooms cimport (
-    RANDOM, add_distractors, build_rooms, connect_all, define_rooms, place_agent_in_room, room_of,
+    RANDOM, LevelFunctions, add_distractors, build_rooms, connect_all, place_agent_in_room, room_level, room_of,
 )
 from envpool.minigrid.structs cimport (
     DOOR, DROP, EMPTY, ENDLESS, MAX_SIDE, REJECTED, SUCCESS, WALL, Level, Outcome, Params, Rooms, World,
 )
-from envpool.minigrid.world cimport (
-    MAX_DRAWS, cells_of, clear, fail, kind_of, rand_int, rand_subset, reward_now, sorted_colour,
-)
+from envpool.minigrid.world cimport MAX_DRAWS, cells_of, clear, fail, kind_of, rand_int, reward_now
 
 from envpool.errors import ConfigError
-from envpool.minigrid.definition import MiniGrid
-from envpool.config.checks import check_range
+from envpool.minigrid.rooms import RoomLevel, rooms
 
 
 cdef void generate(World* w, const Params* p) noexcept nogil:
@@ -33,7 +30,7 @@ cdef void generate(World* w, const Params* p) noexcept nogil:
         clear(w)
         build_rooms(&g, w, p)
         p.level.plan(&g, p)
-        if w.failure == SUCCESS and not is_sensible(&g, p.unblocking):
+        if w.failure == SUCCESS and not is_sensible(&g, p.options.unblocking):
             fail(w, REJECTED)
         if w.failure != REJECTED:
             break
@@ -42,7 +39,7 @@ cdef void generate(World* w, const Params* p) noexcept nogil:
     say_instruction(&g)
     memcpy(w.tracked, w.where, sizeof(w.where))
     if p.max_steps == 0:
-        w.max_steps = count_walks(w) * p.room_size * p.room_size * p.num_rows * p.num_cols
+        w.max_steps = count_walks(w) * g.size * g.size * g.rows * g.columns
 
 
 cdef void judge(World* w, const Params* p, int32_t action, Outcome* outcome) noexcept nogil:
@@ -58,8 +55,8 @@ cdef void judge(World* w, const Params* p, int32_t action, Outcome* outcome) noe
         outcome.reward = 0
 
 
-cdef Level level_of(Plan plan) noexcept nogil:
-    return Level(generate, plan, NULL, judge)
+cdef LevelFunctions level_of(Plan plan):
+    return room_level(Level(generate, plan, NULL, judge))
 
 
 cdef enum:
@@ -127,13 +124,6 @@ cdef int32_t scatter(Rooms* g, int32_t count, bint all_unique, uint32_t* objects
     return add_distractors(g, RANDOM, RANDOM, count, all_unique, objects)
 
 
-cdef void choose_colours(World* w, int32_t* colours, int32_t count) noexcept nogil:
-    cdef int32_t i
-    for i in range(6):
-        colours[i] = sorted_colour(i)
-    rand_subset(w, colours, 6, count)
-
-
 cdef uint32_t choose(World* w, const uint32_t* objects, int32_t count) noexcept nogil:
     return objects[rand_int(w, 0, count)]
 
@@ -145,24 +135,23 @@ cdef void place_agent_outside(Rooms* g, int32_t room) noexcept nogil:
         place_agent_in_room(g, RANDOM, RANDOM)
 
 
-cdef object define_baby(const Level* level, object config, object room_size, object rows, object columns,
-                        object max_steps=0, dict fixed=None):
-    for name, lowest, highest in (("num_dists", 0, 100), ("num_objs", 2, 18), ("objs_per_room", 1, 9)):
-        if name in config._fields:
-            check_range(name, getattr(config, name), lowest, highest)
-    if config.mission == "id":
-        raise ConfigError("mission must be 'bytes' or 'text' for BabyAI, whose missions have no numbers, got 'id'")
-    return define_rooms(level, config, room_size, rows, columns, max_steps, fixed)
-
-
-class BabyAI(MiniGrid):
+class BabyAI(RoomLevel):
     """The options that all levels of BabyAI have; see ``envpool.minigrid.definition.MiniGrid``.
 
     Missions are sentences of BabyAI's language. ``mission_id`` is always -1.
     """
 
-    options = MiniGrid.options | {"mission_bytes": 512}
+    options = RoomLevel.options | {"mission_bytes": 512}
+    fixed = rooms(8, 1, 1)
+    steps = 0
+    limits = RoomLevel.limits | {"num_dists": (0, 100), "num_objs": (2, 18), "objs_per_room": (1, 9)}
+
+    @classmethod
+    def build(cls, config):
+        if config.mission == "id":
+            raise ConfigError("mission must be 'bytes' or 'text' for BabyAI, whose missions have no numbers, got 'id'")
+        return super().build(config)
 
 
 #: Options of levels whose rooms the user may choose, with upstream's defaults.
-ROOMS = {"room_size": 8, "num_rows": 3, "num_cols": 3}
+ROOMS = rooms(8, 3, 3)

@@ -3,18 +3,13 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, ask_both, clause_of, describe, like, task_of
-from envpool.minigrid.babyai.level cimport check_reachable, choose_colours, define_baby, level_of, scatter
+from envpool.minigrid.babyai.level cimport check_reachable, level_of, scatter
 from envpool.minigrid.rooms cimport RANDOM, add_door, place_agent_in_room, room_at
-from envpool.minigrid.structs cimport (
-    ANY, DOOR, MAX_ROOMS, OPEN_DOOR, RED, Description, Level, Params, Rooms, Task, World,
-)
-from envpool.minigrid.world cimport cells_of, rand_int, rand_subset
+from envpool.minigrid.structs cimport ANY, DOOR, MAX_ROOMS, OPEN_DOOR, RED, Description, Params, Rooms, Task, World
+from envpool.minigrid.world cimport cells_of, choose_colours, rand_int, rand_subset
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS
-from envpool.config.checks import check_range
-
-cdef enum:
-    ROOM_SIZE = 6               # of levels in which doors are opened in an order
+from envpool.minigrid.rooms import rooms
 
 
 cdef Task open_one_like(uint32_t door, bint is_strict) noexcept nogil:
@@ -79,12 +74,12 @@ cdef void open_in_order(Rooms* g, const Params* p) noexcept nogil:
     cdef uint32_t doors[4]
     cdef int32_t i, form
     cdef Task first, second
-    choose_colours(w, colours, p.num_doors)
-    for i in range(p.num_doors):
+    choose_colours(w, colours, p.options.num_doors)
+    for i in range(p.options.num_doors):
         doors[i] = add_door(g, 1, 1, RANDOM, colours[i], 0)
         chosen[i] = i
     place_agent_in_room(g, 1, 1)
-    rand_subset(w, chosen, p.num_doors, 2)
+    rand_subset(w, chosen, p.options.num_doors, 2)
     form = rand_int(w, 0, 3)
     first, second = open_one_like(doors[chosen[0]], p.is_strict), open_one_like(doors[chosen[1]], p.is_strict)
     if form == 0:
@@ -95,57 +90,43 @@ cdef void open_in_order(Rooms* g, const Params* p) noexcept nogil:
 
 # ---- definitions -----------------------------------------------------------------------------------------------------
 
-cdef Level OPEN_ANY = level_of(open_any)
-cdef Level OPEN_RED = level_of(open_red)
-cdef Level OPEN_ONE = level_of(open_one)
-cdef Level OPEN_TWO = level_of(open_two)
-cdef Level OPEN_IN_ORDER = level_of(open_in_order)
-
 
 class BabyAIOpen(BabyAI):
     """Open a door in a maze."""
 
     options = BabyAI.options | ROOMS
-
-    @staticmethod
-    def build(config):
-        return define_baby(&OPEN_ANY, config, config.room_size, config.num_rows, config.num_cols)
+    functions = level_of(open_any)
 
 
 class BabyAIOpenRedDoor(BabyAI):
     """Open the only door of a room."""
 
-    @staticmethod
-    def build(config):
-        return define_baby(&OPEN_RED, config, 5, 1, 2)
+    functions = level_of(open_red)
+    fixed = rooms(5, 1, 2)
 
 
 class BabyAIOpenDoor(BabyAI):
     """Open a door of a room with four doors, by its colour or its location; with `debug`, any other one ends it."""
 
     options = BabyAI.options | {"select_by": "", "debug": False}
-
-    @staticmethod
-    def build(config):
-        return define_baby(&OPEN_ONE, config, 8, 3, 3)
+    functions = level_of(open_one)
+    fixed = rooms(8, 3, 3)
 
 
 class BabyAIOpenTwoDoors(BabyAI):
     """Open a door, then another one; with `strict`, opening them the other way round ends the episode."""
 
     options = BabyAI.options | {"first_color": "", "second_color": "", "strict": False}
-
-    @staticmethod
-    def build(config):
-        return define_baby(&OPEN_TWO, config, ROOM_SIZE, 3, 3, 20 * ROOM_SIZE**2)
+    functions = level_of(open_two)
+    fixed = rooms(6, 3, 3)
+    steps = 20
 
 
 class BabyAIOpenDoorsOrder(BabyAI):
     """Open one or two doors in a given order; with `debug`, every other door ends the episode."""
 
     options = BabyAI.options | {"num_doors": 2, "debug": False}
-
-    @staticmethod
-    def build(config):
-        check_range("num_doors", config.num_doors, 2, 4)
-        return define_baby(&OPEN_IN_ORDER, config, ROOM_SIZE, 3, 3, 20 * ROOM_SIZE**2)
+    functions = level_of(open_in_order)
+    fixed = rooms(6, 3, 3)
+    steps = 20
+    limits = BabyAI.limits | {"num_doors": (2, 4)}

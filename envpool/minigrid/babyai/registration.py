@@ -24,20 +24,8 @@ babyai(
     {"GoToLocal-v0": {}}
     | {
         f"GoToLocalS{size}N{count}-v0": {"room_size": size, "num_dists": count}
-        for size, count in (
-            (5, 2),
-            (6, 2),
-            (6, 3),
-            (6, 4),
-            (7, 4),
-            (7, 5),
-            (8, 2),
-            (8, 3),
-            (8, 4),
-            (8, 5),
-            (8, 6),
-            (8, 7),
-        )
+        for size, counts in ((5, (2,)), (6, (2, 3, 4)), (7, (4, 5)), (8, range(2, 8)))
+        for count in counts
     },
 )
 babyai(

@@ -5,11 +5,11 @@ from libc.stdint cimport int32_t, uint32_t
 from envpool.minigrid.babyai.language cimport (
     ask_both, ask_clause, both, clause_of, describe, find_objects, put_next, task_of,
 )
-from envpool.minigrid.babyai.level cimport check_reachable, define_baby, level_of, place_agent_outside
+from envpool.minigrid.babyai.level cimport check_reachable, level_of, place_agent_outside
 from envpool.minigrid.rooms cimport RANDOM, add_distractors, add_door, add_object, connect_all, has_neighbour
 from envpool.minigrid.structs cimport (
-    ANY, ANYWHERE, BOX, DOOR, GO_TO, KEY, NOWHERE, OPEN_DOOR, PUT_NEXT, REJECTED, Clause, Description, Level, Params,
-    Room, Rooms, Task, World,
+    ANY, ANYWHERE, BOX, DOOR, GO_TO, KEY, NOWHERE, OPEN_DOOR, PUT_NEXT, REJECTED, Clause, Description, Params, Room,
+    Rooms, Task, World,
 )
 from envpool.minigrid.world cimport colour_of, fail, rand_bool, rand_int, sorted_colour
 from envpool.numerics.rng cimport ep_uniform
@@ -68,14 +68,14 @@ cdef Description describe_object(Rooms* g, const Params* p, int32_t first_kind, 
         colour = sorted_colour(colour - 1) if colour else ANY
         kind = first_kind - rand_int(w, 0, num_kinds)
         what = describe(kind, colour, ANYWHERE)
-        if p.locations and rand_bool(w):
+        if p.options.locations and rand_bool(w):
             what.location = <signed char>rand_int(w, 0, 4)
         if w.failure:
             return what
         find_objects(g, &what)
         if what.count == 0:
             continue
-        if not p.implicit_unlock and g.locked != NOWHERE and are_all_locked_in(g, &what):
+        if not p.options.implicit_unlock and g.locked != NOWHERE and are_all_locked_in(g, &what):
             continue
         return what
     fail(w, REJECTED)
@@ -111,12 +111,12 @@ cdef void random_level(Rooms* g, const Params* p) noexcept nogil:
     cdef World* w = g.world
     cdef Clause first, second
     cdef int32_t form
-    if ep_uniform(&w.rng, 0, 1) < p.locked_room_prob:
+    if ep_uniform(&w.rng, 0, 1) < p.options.locked_room_prob:
         add_locked_room(g)
     connect_all(g, RANDOM)
-    add_distractors(g, RANDOM, RANDOM, p.num_dists, False, NULL)
+    add_distractors(g, RANDOM, RANDOM, p.options.num_dists, False, NULL)
     place_agent_outside(g, g.locked)
-    if not p.unblocking:
+    if not p.options.unblocking:
         check_reachable(g)
     form = p.forms[rand_int(w, 0, p.num_forms)]
     if form == TWO_CLAUSES:
@@ -129,8 +129,6 @@ cdef void random_level(Rooms* g, const Params* p) noexcept nogil:
 
 
 # ---- definitions -----------------------------------------------------------------------------------------------------
-
-cdef Level RANDOM_LEVEL = level_of(random_level)
 
 #: Options of upstream's LevelGen.
 LEVEL_GEN = {
@@ -165,10 +163,7 @@ class BabyAILevelGen(BabyAI):
     """
 
     options = BabyAI.options | ROOMS | LEVEL_GEN
-
-    @staticmethod
-    def build(config):
-        return define_baby(&RANDOM_LEVEL, config, config.room_size, config.num_rows, config.num_cols)
+    functions = level_of(random_level)
 
 
 class BabyAIGoToSeq(BabyAILevelGen):

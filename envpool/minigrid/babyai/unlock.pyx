@@ -3,23 +3,17 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from envpool.minigrid.babyai.language cimport ask, like, of_kind, task_of
-from envpool.minigrid.babyai.level cimport (
-    check_reachable, choose, choose_colours, define_baby, level_of, place_agent_outside,
-)
+from envpool.minigrid.babyai.level cimport check_reachable, choose, level_of, place_agent_outside
 from envpool.minigrid.rooms cimport (
     RANDOM, add_distractors, add_door, add_object, connect_all, place_agent_in_room, place_in_room,
 )
-from envpool.minigrid.structs cimport (
-    BALL, BOX, DOOR, GO_TO, KEY, OPEN_DOOR, PICK_UP_OBJECT, Level, Params, Rooms, World,
-)
+from envpool.minigrid.structs cimport BALL, BOX, DOOR, GO_TO, KEY, OPEN_DOOR, PICK_UP_OBJECT, Params, Rooms, World
 from envpool.minigrid.world cimport (
-    colour_of, kind_of, new_object, number_of, put, rand_bool, rand_colour, rand_int,
+    choose_colours, colour_of, kind_of, new_object, number_of, put, rand_bool, rand_colour, rand_int,
 )
 
 from envpool.minigrid.babyai.level import BabyAI, ROOMS
-
-cdef enum:
-    ROOM_SIZE = 6               # of levels without this option
+from envpool.minigrid.rooms import rooms
 
 
 cdef void unlock(Rooms* g, const Params* p) noexcept nogil:
@@ -42,7 +36,7 @@ cdef void unlock(Rooms* g, const Params* p) noexcept nogil:
 cdef void unlock_local(Rooms* g, const Params* p) noexcept nogil:
     cdef uint32_t door = add_door(g, 1, 1, RANDOM, RANDOM, 1)
     add_object(g, 1, 1, KEY, colour_of(door))
-    if p.distractors:
+    if p.options.distractors:
         add_distractors(g, 1, 1, 3, True, NULL)
     place_agent_in_room(g, 1, 1)
     ask(g, task_of(OPEN_DOOR, of_kind(door), False))
@@ -63,13 +57,13 @@ cdef void unlock_pickup(Rooms* g, const Params* p) noexcept nogil:
     cdef World* w = g.world
     cdef uint32_t box = add_object(g, 1, 0, BOX, RANDOM)
     cdef uint32_t door = add_door(g, 0, 0, 0, RANDOM, 1)
-    if p.blocked:
+    if p.options.blocked:
         put(w, g.rooms[0].door_x[0] - 1, g.rooms[0].door_y[0], new_object(w, BALL, rand_colour(w)))
     add_object(g, 0, 0, KEY, colour_of(door))
-    if p.distractors:
+    if p.options.distractors:
         add_distractors(g, RANDOM, RANDOM, 4, True, NULL)
     place_agent_in_room(g, 0, 0)
-    ask(g, task_of(PICK_UP_OBJECT, of_kind(box) if p.blocked else like(box), False))
+    ask(g, task_of(PICK_UP_OBJECT, of_kind(box) if p.options.blocked else like(box), False))
 
 
 cdef void unlock_to_unlock(Rooms* g, const Params* p) noexcept nogil:
@@ -102,71 +96,55 @@ cdef void action_on_object_or_door(Rooms* g, const Params* p) noexcept nogil:
 
 # ---- definitions -----------------------------------------------------------------------------------------------------
 
-cdef Level UNLOCK = level_of(unlock)
-cdef Level UNLOCK_LOCAL = level_of(unlock_local)
-cdef Level KEY_IN_BOX = level_of(key_in_box)
-cdef Level UNLOCK_PICKUP = level_of(unlock_pickup)
-cdef Level UNLOCK_TO_UNLOCK = level_of(unlock_to_unlock)
-cdef Level ACTION = level_of(action_on_object_or_door)
-
 
 class BabyAIUnlock(BabyAI):
     """Unlock a door in a maze."""
 
     options = BabyAI.options | ROOMS
-
-    @staticmethod
-    def build(config):
-        return define_baby(&UNLOCK, config, config.room_size, config.num_rows, config.num_cols)
+    functions = level_of(unlock)
 
 
 class BabyAIUnlockLocal(BabyAI):
     """Unlock a door of a room with the key that is there."""
 
     options = BabyAI.options | {"distractors": False}
-
-    @staticmethod
-    def build(config):
-        return define_baby(&UNLOCK_LOCAL, config, 8, 3, 3)
+    functions = level_of(unlock_local)
+    fixed = rooms(8, 3, 3)
 
 
 class BabyAIKeyInBox(BabyAI):
     """Unlock a door of a room with the key in a box that is there."""
 
-    @staticmethod
-    def build(config):
-        return define_baby(&KEY_IN_BOX, config, 8, 3, 3)
+    functions = level_of(key_in_box)
+    fixed = rooms(8, 3, 3)
 
 
 class BabyAIUnlockPickup(BabyAI):
     """Unlock a door and pick up the box behind it."""
 
     options = BabyAI.options | {"distractors": False}
-
-    @staticmethod
-    def build(config):
-        return define_baby(&UNLOCK_PICKUP, config, ROOM_SIZE, 1, 2)
+    functions = level_of(unlock_pickup)
+    fixed = rooms(6, 1, 2)
 
 
 class BabyAIBlockedUnlockPickup(BabyAI):
     """UnlockPickup with a ball in front of the door."""
 
-    @staticmethod
-    def build(config):
-        return define_baby(&UNLOCK_PICKUP, config, ROOM_SIZE, 1, 2, 16 * ROOM_SIZE**2, {"blocked": True})
+    functions = level_of(unlock_pickup)
+    fixed = rooms(6, 1, 2) | {"blocked": True}
+    steps = 16
 
 
 class BabyAIUnlockToUnlock(BabyAI):
     """Unlock a door to get the key of another one, and pick up the ball behind that."""
 
-    @staticmethod
-    def build(config):
-        return define_baby(&UNLOCK_TO_UNLOCK, config, ROOM_SIZE, 1, 3, 30 * ROOM_SIZE**2)
+    functions = level_of(unlock_to_unlock)
+    fixed = rooms(6, 1, 3)
+    steps = 30
 
 
 class BabyAIActionObjDoor(BabyAI):
     """Go to an object or a door of a room, or pick it up, or open it."""
 
-    @staticmethod
-    def build(config):
-        return define_baby(&ACTION, config, 7, 3, 3)
+    functions = level_of(action_on_object_or_door)
+    fixed = rooms(7, 3, 3)
