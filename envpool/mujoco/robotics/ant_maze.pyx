@@ -105,7 +105,7 @@ class AntMaze(MazeEnvDefinition):
         cdef Model model
         cdef CameraView view
         model, keep = load_maze(&o.maze, config, model_path(config.xml_file))
-        if model.m.nq < 3 or model.m.nv < 1:
+        if model.m.nq < 3:
             raise ConfigError(f"{model.source} has {model.m.nq} positions (nq), this task needs at least 3")
         o.ant.locomotion.forward_reward_weight, o.ant.locomotion.ctrl_cost_weight = weights(
             config, "forward_reward_weight", "ctrl_cost_weight"
