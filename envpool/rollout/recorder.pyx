@@ -145,7 +145,7 @@ cdef class Recorder(PoolDriver):
         self.is_sent = self.has_observation + n
 
     cdef list frame_arrays(self, BlockStore store, int64_t depth):
-        """Returns the arrays in which stacks of `depth` frames are stored; see rollout_frames.pyx."""
+        """Returns the arrays in which stacks of `depth` frames are stored; see frames.pyx."""
         rows, *rest = store.shapes[store.names.index("obs")]
         limit = depth * (2 if self.autoreset == DISABLED else 1)    # a reset replaces another stack
         if limit * self.num_envs * (self.num_slots + 1) >= 1 << 31:
