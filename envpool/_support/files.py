@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,19 @@ from envpool.errors import ConfigError
 
 
 def check_output(path: Path) -> None:
-    """Raise ConfigError if a file cannot be written because of its folder, or because it is a folder."""
+    """Raise ConfigError if a file cannot be written; it is created for a moment unless it exists."""
     if not path.parent.is_dir():
         raise ConfigError(f"cannot write {path}: the directory {path.parent} does not exist")
     if path.is_dir():
         raise ConfigError(f"cannot write {path}: it is a directory; give the name of a file")
+    try:
+        if not path.exists():
+            path.open("xb").close()
+            path.unlink()
+        elif not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from error
 
 
 def write_text(path: Path, text: str) -> None:
@@ -31,7 +40,7 @@ def write_text(path: Path, text: str) -> None:
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """Open a file under another name, which is renamed to `path` when everything is on the disk.
 
-    An exception leaves `path` as it was.
+    An exception leaves `path` as it was. An OSError that has the other name is raised with `path`.
     """
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -40,5 +49,9 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
+    except OSError as error:
+        if error.filename != str(part):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         part.unlink(missing_ok=True)

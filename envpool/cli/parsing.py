@@ -109,7 +109,7 @@ def read_options(pairs: Sequence[tuple[str, str]], defaults: Mapping[str, Any]) 
 
 
 def refuse_options(pairs: Sequence[tuple[str, str]], arguments: Mapping[str, str | None]) -> None:
-    """Raise ConfigError if ``--option`` names what a command sets itself.
+    """Raise ConfigError if ``--option`` names what a command sets itself, also by an alias.
 
     Parameters
     ----------
@@ -118,10 +118,13 @@ def refuse_options(pairs: Sequence[tuple[str, str]], arguments: Mapping[str, str
     arguments : mapping
         The argument of the command for each such name; None if it has none.
     """
-    for name in [name for name, _ in pairs if name in arguments]:
-        if arguments[name] is None:
-            raise ConfigError(f"this command sets {name} itself: leave out --option {name}=...")
-        raise ConfigError(f"use {arguments[name]} instead of --option {name}=...")
+    from envpool.config.options import WORDS
+
+    for word in [word for word, _ in pairs]:
+        for name in {word, *WORDS.get(word, ())} & {*arguments}:
+            if arguments[name] is None:
+                raise ConfigError(f"this command sets {name} itself: leave out --option {word}=...")
+            raise ConfigError(f"use {arguments[name]} instead of --option {word}=...")
 
 
 def literal(text: str) -> Any:

@@ -11,7 +11,8 @@ from envpool._support.text import shown as abbreviated
 from envpool.cli.option_tables import OptionTables, with_commands
 from envpool.cli.parsing import add_option_argument, read_options
 from envpool.cli.text import pairs, table, terminal_width
-from envpool.registration import make_spec, registry
+from envpool.registration import registry
+from envpool.tasks.resolve import spec_for
 from envpool.tasks.spec import spec_class_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def spec_of(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> E
     """Return the spec of a task with the values of ``--option`` and with further options."""
     task = registry.find(task_id)
     defaults = spec_class_of(task).gen_config._field_defaults
-    return make_spec(task_id, **options, **read_options(list(pairs), defaults))
+    return spec_for(task_id, options | read_options(list(pairs), defaults))
 
 
 def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, width: int | None = None) -> list[str]:

@@ -46,9 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         metavar="S",
         type=seed,
-        nargs="+",
-        default=[0],
-        help="seeds; env i of a pool with seed S has the seed S + i (default: 0)",
+        action="append",
+        help="seed; env i of a pool with seed S has the seed S + i; may be repeated (default: 0)",
     )
     add("--num-envs", metavar="N", type=positive_int, default=4, help="number of envs (default: 4)")
 
@@ -138,7 +137,7 @@ def played(task_id: str, oracle: Oracle, arguments: argparse.Namespace) -> Itera
     """Play a task with each seed, up to the first one with a difference."""
     from envpool.verify.play import play
 
-    for value in arguments.seed:
+    for value in arguments.seed or [0]:
         outcome = play(task_id, oracle, arguments.steps, value, arguments.num_envs)
         yield outcome
         if outcome.difference:

@@ -10,7 +10,7 @@ from envpool.registration import is_known_to_gymnasium, registry
 from envpool.tasks.resolve import resolve
 
 
-def open_task(task: Any, num_envs: int, seeds: Sequence[int], **options: Any) -> Any:
+def open_task(task: Any, num_envs: int, seeds: Sequence[int], /, **options: Any) -> Any:
     """Return a pool of gymnasium's style; that of a task with players returns a grid, unless the options say otherwise.
 
     Parameters

@@ -506,7 +506,7 @@ class ReplayBuffer(ReplayRecorder):
         PoolStateError
             A step is in flight, or another call is inside.
         ConfigError
-            The folder of the file does not exist, or the file is a folder.
+            The file cannot be created, for instance since its folder does not exist.
         OSError
             The file cannot be written.
         """

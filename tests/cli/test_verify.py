@@ -104,7 +104,7 @@ def test_every_family_agrees(task_id, upstream, capsys):
 
 
 def test_the_command_names_what_it_compared():
-    done = run_command("verify", "CartPole-v1", "Taxi-v4", "--steps", "20", "--seed", "5", "6")
+    done = run_command("verify", "--steps", "20", "--seed", "5", "--seed", "6", "CartPole-v1", "Taxi-v4")
     assert (done.returncode, done.stderr) == (0, "")
     text = " ".join(done.stdout.split())
     for part in (
@@ -209,7 +209,7 @@ def test_a_difference_in_the_first_observation(monkeypatch, capsys):
 
 def test_other_tasks_are_compared_after_a_difference(monkeypatch, capsys):
     monkeypatch.setattr(Altered, "change", at(2, 0, with_one_bit))
-    assert main(["verify", TASK, "CartPole-v0", "--steps", "5", "--seed", "0", "1"]) == 1
+    assert main(["verify", TASK, "CartPole-v0", "--steps", "5", "--seed", "0", "--seed", "1"]) == 1
     out = capsys.readouterr().out
     assert "CartPole-v0: equals" in out
     assert out.count("the first difference") == 1  # The second seed of the task that differs is left out.
@@ -320,7 +320,7 @@ def test_mistakes(arguments, parts, capsys):
         ([], "TASK"),
         (["CartPole-v1", "--steps", "0"], "--steps: must be an integer of at least 1, got '0'"),
         (["CartPole-v1", "--num-envs", "-1"], "--num-envs: must be an integer of at least 1, got '-1'"),
-        (["CartPole-v1", "--seed", "1", "x"], "--seed: must be an integer from 0 to 2**64 - 1, got 'x'"),
+        (["CartPole-v1", "--seed", "1", "--seed", "x"], "--seed: must be an integer from 0 to 2**64 - 1, got 'x'"),
         (["CartPole-v1", "--seed", str(2**64)], "got '18446744073709551616'"),
     ],
 )

@@ -116,6 +116,11 @@ def plan(arguments: argparse.Namespace) -> list[Cell]:
     for task in arguments.tasks:
         for sizes in sweep(arguments) if arguments.sweep else [single(arguments)]:
             spec = spec_of(task, arguments.options, **sizes)
+            if spec.config.autoreset_mode == "disabled":
+                raise ConfigError(
+                    "autoreset_mode must be 'next_step' or 'same_step' here, since nobody resets the envs that are "
+                    "measured, got 'disabled'"
+                )
             options = {**spec.pool_options, **spec.config._asdict()}
             chosen = {name: options.get(name, text) for name, text in arguments.options} | sizes  # preset is no option
             cells.append(Cell(task, chosen, arguments.env_type, arguments.compare is not None))

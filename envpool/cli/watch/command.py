@@ -16,14 +16,16 @@ import numpy as np
 
 from envpool._support.text import shown
 from envpool.cli.guard import INTERRUPTED
-from envpool.cli.parsing import add_option_argument, positive_int, read_options, refuse_options
+from envpool.cli.parsing import add_option_argument, positive_int, read_options, refuse_options, seed
 from envpool.cli.progress import Progress
 from envpool.cli.watch.output import Output, check_output, open_output
 from envpool.cli.watch.policy import add_policy_arguments, load_policy
 from envpool.config.render_options import TRACK
 from envpool.errors import ConfigError
 from envpool.evaluation.tiling import Tiling, tiled
-from envpool.registration import make_gymnasium, make_spec, registry
+from envpool.pools.classes import open_pool
+from envpool.registration import registry
+from envpool.tasks.resolve import resolve, spec_for
 from envpool.tasks.spec import spec_class_of
 
 HELP = "show a policy in several envs"
@@ -47,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--steps", metavar="N", type=positive_int, help=f"number of steps (default: {STEPS}; no limit in a window)"
     )
     parser.add_argument("--fps", metavar="N", type=positive_int, help="frames per second (default: real time)")
-    parser.add_argument("--seed", metavar="N", type=int, default=42, help="env i gets the seed N + i (default: 42)")
+    parser.add_argument("--seed", metavar="N", type=seed, default=42, help="env i gets the seed N + i (default: 42)")
     add_option_argument(parser)
 
 
@@ -104,12 +106,12 @@ def make_pool(arguments: argparse.Namespace) -> Any:
     task = registry.find(arguments.task)
     defaults = spec_class_of(task).gen_config._field_defaults
     options = {"num_envs": arguments.num_envs, "seed": arguments.seed} | read_options(arguments.options, defaults)
-    spec = make_spec(arguments.task, **options)
+    spec = spec_for(arguments.task, options)
     if spec.controlled == "alternate":
         raise ConfigError("controlled must name players here, such as 0, got 'alternate'")
     if spec.num_players and options.setdefault("players", "grid") != "grid":
         raise ConfigError(f"players must be 'grid' here, or left out, got {shown(options['players'])}")
-    return make_gymnasium(arguments.task, render_mode="rgb_array", **options)
+    return open_pool(*resolve(arguments.task, "gymnasium", options | {"render_mode": "rgb_array"}))
 
 
 def tiled_frames(pool: Any, act: Any, camera: Any, steps: int | None) -> Any:
