@@ -101,7 +101,7 @@ class EnvCreateError(EnvPoolError, RuntimeError):
         self.name = name
         self.status = status
         self.text = text
-        super().__init__(f"{name} could not be created: {text or 'it gave no reason'} (status {status})")
+        super().__init__(f"{name} could not be created: {text or f'it gave no reason (status {status})'}")
 
 
 #: How a failed environment starts its next episode, by auto-reset mode, in the order of the codes of the core.

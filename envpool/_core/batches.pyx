@@ -11,14 +11,13 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
-from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_load_rlx32
 from envpool._core.batch_transforms cimport BatchTransforms
 from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore
-from envpool._core.failures cimport FailureReports
+from envpool._core.failures cimport FailureReports, check_signals
 from envpool._core.guard cimport Guard
 from envpool._core.policy cimport interval, note_return
 from envpool._core.results cimport ResultTemplate
@@ -144,11 +143,13 @@ cdef class Batches:
             check_can_fill(e)
             if result == READY and is_ready(e):     # again: another thread may have sent more
                 break                               # a batch that is ready is returned even if the pool was just closed
-            PyErr_CheckSignals()
+            check_signals()
             self.guard.check_open()
             if not is_ready(e):
                 check_progress(e, NULL, 0, e.outstanding if e.is_sync else e.batch_size)
         if ep_load_rlx32(&e.failures) > 0:
+            check_signals()             # this, or that the pool was closed, may be why envs have failed
+            self.guard.check_open()
             self.failures.note(e, self.next_ids(), sizeof(int32_t), e.outstanding if e.is_sync else e.batch_size)
         return 0
 
@@ -195,7 +196,7 @@ cdef class Batches:
                                     batch.prototypes if template is self.store.template else None)
         else:
             result = template.build(self.first_rows(batch, n), self.entries)
-        PyErr_CheckSignals()        # here: an exception that Python raises as the call returns would lose the batch
+        check_signals()             # here: an exception that Python raises as the call returns would lose the batch
         if not is_deliverable(self, n if e.is_sync else -1):
             return None
         self.hand_over(batch, n, slot)
@@ -278,7 +279,7 @@ cdef class Batches:
             awaited = e.outstanding         # anew each time: another thread may be sending
             with nogil:
                 done = wait_drained(e, awaited, interval(e))
-            PyErr_CheckSignals()
+            check_signals()
             self.guard.check_open()
             if not done:
                 check_progress(e, NULL, 0, e.outstanding)

@@ -8,6 +8,8 @@ from envpool._core.structs cimport Engine
 cdef int raise_create_failure(str name, int32_t num_envs, const CreateFailure* failure) except -1
 cdef int raise_start_failure(int failed, int32_t started, int32_t num_threads) except -1
 cdef void give_cause(object cause) noexcept
+cdef void give_interruption(object error) noexcept
+cdef int check_signals() except -1
 cdef tuple failure_of(const Engine* e, int32_t id, int32_t code)
 cdef str failure_text(const Engine* e, int32_t id, int32_t code)
 

@@ -1,5 +1,7 @@
 """Failed envs: turning their error codes into exceptions, or into texts that belong to rows of a result."""
 
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.pythread cimport PyThread_get_thread_ident
 from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.atomic cimport ep_add_sc32, ep_load_rlx32
@@ -30,6 +32,27 @@ cdef int raise_start_failure(int failed, int32_t started, int32_t num_threads) e
 
 
 cdef object given = None        # see give_cause()
+cdef object interruption = None         # see give_interruption()
+cdef unsigned long interrupted = 0      # the thread of the interruption
+
+
+cdef void give_interruption(object error) noexcept:
+    """Lets check_signals() raise an exception in this thread, which an env that is Python code has waited in.
+
+    Signal handlers run in such a wait, and the env can only report that it has failed.
+    """
+    global interruption, interrupted
+    interruption, interrupted = error, PyThread_get_thread_ident()
+
+
+cdef int check_signals() except -1:
+    """Raises what a signal handler raises, or has raised in a wait of an env."""
+    global interruption
+    PyErr_CheckSignals()
+    if interruption is not None and interrupted == PyThread_get_thread_ident():
+        error, interruption = interruption, None
+        raise error
+    return 0
 
 
 cdef void give_cause(object cause) noexcept:

@@ -104,7 +104,7 @@ cdef class Arena:
 
     cdef int map_region(self, int64_t size) except -1
     cdef int put(self, int32_t id, bytes data) except -1
-    cdef bytes get(self, int32_t id)
+    cpdef bytes get(self, int32_t id)
 
 # Where a worker writes what a step returned: no cache line has values of two workers.
 cdef inline char* row_of(const View* v, int32_t field, int32_t id) noexcept nogil:

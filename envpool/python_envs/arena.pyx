@@ -138,7 +138,7 @@ cdef class Arena:
         outcome_of(&self.v, id).extra = <int32_t>size
         return 0
 
-    cdef bytes get(self, int32_t id):
+    cpdef bytes get(self, int32_t id):
         """Returns what the window of an env contains."""
         cdef const char* start = self.v.windows + id * self.window
         return start[:outcome_of(&self.v, id).extra]

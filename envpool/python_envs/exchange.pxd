@@ -7,7 +7,7 @@ from envpool.python_envs.arena cimport View, epy_pace
 
 cdef enum Wait:
     ANSWERED
-    INTERRUPTED                 # by Ctrl-C
+    INTERRUPTED                 # by an exception of a signal handler
     CLOSING                     # the pool is being closed
 
 cdef struct Exchange:

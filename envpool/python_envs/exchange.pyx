@@ -5,16 +5,16 @@ A thread that waits looks after the worker: every TICK it asks the supervisor wh
 an async pool, several threads may wait for different envs of the same worker.
 """
 
-from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 
+from envpool._core.failures cimport give_interruption
 from envpool.python_envs.arena cimport (
     epy_add32, EPY_ID, epy_load, epy_load32, epy_lock, epy_mailbox, epy_note_wait, epy_now, epy_sleep, epy_spin,
     epy_store, epy_unlock, epy_wake,
 )
 
 cdef extern from "Python.h":
-    int PyOS_InterruptOccurred()
     int PyGILState_Check() nogil
 
 # How often a thread that waits looks after the worker, ns.
@@ -107,20 +107,13 @@ cdef int sleep_until(Exchange* x, int32_t w, int64_t at, int64_t began) noexcept
 
 
 cdef int look_after(Exchange* x, int32_t w, int64_t quiet) noexcept:
-    """Looks for Ctrl-C, and for a worker that has died or hangs. Negative: its time begins anew.
+    """Looks for signals, and for a worker that has died or hangs. Negative: its time begins anew.
 
-    If the program's own handler of Ctrl-C does not raise, the wait continues. If it raises, it is called once more, by
-    the pool, which can raise.
+    What a signal handler raises ends the wait, and the pool raises it. A handler that does not raise ends nothing.
     """
-    if PyOS_InterruptOccurred():
-        PyErr_SetInterrupt()        # it was consumed
-        try:
-            PyErr_CheckSignals()
-        except BaseException:
-            PyErr_SetInterrupt()
-            return INTERRUPTED
     try:
+        PyErr_CheckSignals()
         return -1 if (<object>x.supervisor).look_after(w, quiet / 1e9) else ANSWERED
-    except KeyboardInterrupt:
-        PyErr_SetInterrupt()
+    except BaseException as error:
+        give_interruption(error)
         return INTERRUPTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from typing import NoReturn
 
 import numpy as np
 
@@ -26,6 +27,18 @@ def failure_of(error: BaseException) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST // 4]}\n[...]\n{text[-3 * LONGEST // 4 :]}"
+
+
+class RemoteError(Exception):
+    """The traceback of an exception in another process."""
+
+    def __str__(self) -> str:
+        return "\n" + str(self.args[0])
+
+
+def raise_remote(text: str, error: BaseException | None) -> NoReturn:
+    """Raise the exception of another process, or RuntimeError if it is None, from its traceback."""
+    raise (RuntimeError(text) if error is None else error) from RemoteError(text)
 
 
 def ending_of(reason: str, trace: str) -> str:

@@ -15,6 +15,7 @@ from envpool.pools.classes import open_pool
 from envpool.pools.pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.definition import PythonEnv
+from envpool.python_envs.faults import failure_of
 from envpool.python_envs.source import EnvSource, ProcessOptions, makers_of
 from envpool.tasks.entries import TaskEntry
 from envpool.tasks.resolve import OPTIONS_OF_POOL, resolve_entry
@@ -178,7 +179,7 @@ def build(
     except Exception as error:
         if debug:
             raise
-        raise EnvCreateError(name, 1, f"{type(error).__name__}: {error}") from error
+        raise EnvCreateError(name, 1, failure_of(error)) from error
     if workers == "auto":
         workers = choose(seconds_per_step(source), len(makers), min(count, cpu_limit()))
     if workers == "process":

@@ -13,12 +13,13 @@ import pickle
 import resource
 import warnings
 
-from cpython.exc cimport PyErr_CheckSignals, PyErr_SetInterrupt
+from cpython.exc cimport PyErr_SetInterrupt
 from cpython.ref cimport Py_DECREF, PyObject
 from libc.stdint cimport int32_t, int64_t, INT64_MAX
 from libc.string cimport memcpy
 
 from envpool._core.atomic cimport ep_load_rlx64
+from envpool._core.failures cimport check_signals
 from envpool.env cimport (
     ENVPOOL_MAX_BATCH, envpool_batch, envpool_env, envpool_rows, envpool_seeds, envpool_setup,
 )
@@ -33,7 +34,7 @@ from envpool.python_envs.exchange cimport ANSWERED, CLOSING, Exchange, INTERRUPT
 from envpool._support.text import shown
 from envpool.errors import ConfigError, EnvStepError, PoolClosedError, advise
 from envpool._support.machine import memory_limit
-from envpool.python_envs.faults import LOST_TEXT
+from envpool.python_envs.faults import LOST_TEXT, raise_remote
 from envpool.python_envs.launch import dumps
 from envpool.python_envs.supervisor import Supervisor
 
@@ -199,8 +200,7 @@ cdef class Proxy(EnvsBase):
             elif first is None:
                 first = rest
         if first is not None:
-            text, error = first
-            raise (RuntimeError(text) if error is None else error) from RemoteError(text)
+            raise_remote(*first)
         return results
 
     cdef object loss(self, int32_t id):
@@ -218,11 +218,11 @@ cdef class Proxy(EnvsBase):
         """Waits until a worker has answered all entries before a position of its ring."""
         cdef int result = INTERRUPTED
         while result == INTERRUPTED:
-            PyErr_CheckSignals()        # it raises what has interrupted the wait
+            check_signals()             # it raises what has interrupted the wait
             with nogil:
                 result = wait_for(&self.state.x, worker, at)
         if result == CLOSING:
-            raise PoolClosedError("the pool is closed")
+            raise PoolClosedError("the pool was closed during the call: make a new one")
         return 0
 
     # ---- failures ----------------------------------------------------------------------------------------------------
@@ -309,14 +309,7 @@ def room_for_blocks():
 
 
 BUSY = "the environment is still busy with a step that was interrupted"
-ENDINGS = {INTERRUPTED: "the step was interrupted by Ctrl-C", CLOSING: "the pool is being closed"}
-
-
-class RemoteError(Exception):
-    """The traceback of an exception in another process."""
-
-    def __str__(self):
-        return "\n" + self.args[0]
+ENDINGS = {INTERRUPTED: "the step was interrupted by a signal, such as Ctrl-C", CLOSING: "the pool is being closed"}
 
 
 # ---- the functions of the definition ---------------------------------------------------------------------------------

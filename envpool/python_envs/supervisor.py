@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 import warnings
 from typing import Any
 
 from envpool.errors import PoolStateError
-from envpool.python_envs.faults import LOST_TEXT, ending_of, failure_of
+from envpool.python_envs.faults import LOST_TEXT, ending_of, failure_of, raise_remote
 from envpool.python_envs.fork_server import ForkServer
 from envpool.python_envs.launch import WorkerProcess
 
@@ -31,8 +32,8 @@ class Supervisor:
 
     Raises
     ------
-    RuntimeError
-        A process could not make its environments; the text is its traceback.
+    Exception
+        What was raised in a process that could not make its environments, see `raise_remote`.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class Supervisor:
                     raise PoolStateError(f"worker process {index} ended while it started\n{worker.trace()}")
                 pause = min(2 * pause, 0.02)
             if self.arena.readiness(index) == 2:
-                raise RuntimeError(f"in worker process {index}: {self.arena.text(index)}")
+                raise_remote(*pickle.loads(self.arena.get(index))[1:])
 
     def look_after(self, index: int, quiet: float) -> bool:
         """Replace a worker that has ended, or that has been quiet for too long.

@@ -96,7 +96,7 @@ cdef class Worker:
             self.envs = Envs(source, arena.num_envs, ids, is_successor)
         except BaseException as error:
             end_copy(generation)
-            arena.put(index, failure_of(error).encode())
+            arena.put(index, pickled_error(error, arena.window))
             epy_store32(&self.box.readiness, EPY_FAILED)
             raise
         end_copy(generation)
@@ -192,7 +192,7 @@ cdef class Worker:
             self.arena.put(id, dumped((True, result), f"the result of {method}({shown(args[0])})", result))
         except BaseException as error:
             end_copy(self.generation)
-            self.arena.put(id, pickle.dumps((False, failure_of(error), picklable(error, self.arena.window // 2)), 5))
+            self.arena.put(id, pickled_error(error, self.arena.window))
         return 0
 
     # ---- the loop ----------------------------------------------------------------------------------------------------
@@ -270,10 +270,13 @@ def dumped(value, name, returned):
         ) from error
 
 
-def picklable(error, most):
-    """Return an exception if it survives pickling and takes at most this many bytes, else None."""
+def pickled_error(error, window):
+    """Return ``(False, traceback, error)`` pickled for a window, with None for an exception that cannot be pickled."""
+    text = failure_of(error)
     try:
-        data = pickle.dumps(error, 5)
-        return error if len(data) <= most and type(pickle.loads(data)) is type(error) else None
+        data = pickle.dumps((False, text, error), 5)
+        if len(data) <= window and type(pickle.loads(data)[2]) is type(error):
+            return data
     except Exception:
-        return None
+        pass
+    return pickle.dumps((False, text, None), 5)

@@ -195,7 +195,7 @@ def test_an_env_that_cannot_be_created():
     assert isinstance(caught.value, RuntimeError)
     assert (caught.value.name, caught.value.status) == ("Synthetic", 7)
     assert caught.value.text == "asked for 3 envs by version 2"
-    assert str(caught.value) == "Synthetic could not be created: asked for 3 envs by version 2 (status 7)"
+    assert str(caught.value) == "Synthetic could not be created: asked for 3 envs by version 2"
 
 
 @pytest.mark.parametrize(("status", "error"), [(5, EnvCreateError), (0, MemoryError)])

@@ -178,6 +178,29 @@ pool.close()
     assert output_of(code) == ["[1. 1.] 1"]
 
 
+def test_exception_of_a_signal_handler():
+    """It is raised like KeyboardInterrupt, and its handler is called once."""
+    code = f"""{INTERRUPT}
+pool.close()
+pool = envpool.make_python(Env, 2, workers="process", num_threads=2)
+calls = []
+def handler(*args):
+    calls.append(args)
+    raise TimeoutError("budget")
+signal.signal(signal.SIGALRM, handler)
+pool.reset()
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+for call in (lambda: pool.step(np.full(2, 3)), pool.recv):
+    try:
+        call()
+    except Exception as error:
+        print(type(error).__name__, len(calls))
+print(pool.recv()[3], pool.step(np.zeros(2, int))[0][:, 0])
+pool.close()
+"""
+    assert output_of(code) == ["TimeoutError 1", "EnvStepError 1", "[ True  True] [0. 0.]"]
+
+
 def output_of(code):
     out = subprocess.run(
         [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, timeout=PATIENCE

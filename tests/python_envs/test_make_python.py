@@ -266,7 +266,7 @@ def test_states_are_refused():
         ({"env": FaultyEnv, "workers": "fork"}, "workers must be one of"),
         ({"env": dict}, "must be a gymnasium"),
         ({"env": [FaultyEnv, SpaceEnv]}, "same spaces"),
-        ({"env": partial(SpaceEnv, "box", "text")}, "action space contains"),
+        ({"env": partial(SpaceEnv, "box", "text")}, "action space must have numeric arrays"),
         ({"env": FaultyEnv, "num_envs": 0}, "num_envs"),
         ({"env": FaultyEnv, "render_mode": "x"}, "render_mode must be one of 'rgb_array', 'human', got 'x'"),
         ({"env": SpaceEnv, "render_mode": "rgb_array"}, r"render_mode must be None .* render\(\) of SpaceEnv raised"),
@@ -299,10 +299,9 @@ def test_one_object_for_several_environments(kind, wrapper):
     """It is refused, also inside wrappers; its copies in other processes are objects of their own."""
     first, second = FaultyEnv(), FaultyEnv()
     makers = [lambda: wrapper(first), lambda: wrapper(second)] * 2
-    refusal = EnvCreateError if kind == "process" else ConfigError
-    with pytest.raises(refusal, match="environment 2 is the same object as environment 0"):
+    with pytest.raises(ConfigError, match="environment 2 is the same object as environment 0"):
         envpool.make_python(makers, workers=kind, num_threads=2)
-    with pytest.raises(refusal, match="environment 1 is the same object as environment 0"):
+    with pytest.raises(ConfigError, match="environment 1 is the same object as environment 0"):
         envpool.make_python(lambda: wrapper(first), 2, workers=kind, num_threads=1)
     with pytest.raises(ConfigError, match="same object"):
         envpool.make_vec([lambda: wrapper(first)] * 2)
@@ -444,7 +443,7 @@ def test_actions_of_64_bits(workers, dtype):
 
 def test_actions_of_dtypes_that_no_field_has():
     space = gymnasium.spaces.Box(0, 1, (2,), np.float16)
-    with pytest.raises(ConfigError, match=r"float16\), but only .* uint64 .*wrappers\.TransformAction"):
+    with pytest.raises(ConfigError, match=r"float16\), but its dtype is none of .* uint64: .*\.TransformAction"):
         envpool.make_python(partial(ActionsEnv, space))
 
 

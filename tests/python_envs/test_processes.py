@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool.errors import ConfigError, EnvCreateError, EnvStepError, PoolStateError, RenderError
+from envpool.errors import ConfigError, EnvCreateError, EnvStepError, PoolClosedError, PoolStateError, RenderError
 from tests.support.process import PATIENCE
 from tests.support.python import environment
 from tests.support.python_envs import SPACES, FaultyEnv, SpaceEnv, children, interrupted_step, resources, same
@@ -128,8 +128,9 @@ def test_exception_while_making():
                 raise OSError("no display here")
             super().__init__()
 
-    with pytest.raises(EnvCreateError, match="no display here"):
+    with pytest.raises(EnvCreateError, match=r"no display here$") as caught:
         pool_of(Env, 3)
+    assert isinstance(caught.value.__cause__, OSError)
 
     class Dying(FaultyEnv):
         parent = os.getpid()
@@ -218,6 +219,21 @@ def test_close_does_not_wait_for_a_hang():
     pool.close()
     assert time.monotonic() - began < PATIENCE
     assert not any(map(is_running, pids))
+
+
+@pytest.mark.parametrize("on_error", ["raise", "restart"])
+def test_close_during_a_step(on_error):
+    class Env(FaultyEnv):
+        def step(self, action):
+            time.sleep(1000)
+
+    pool = pool_of(Env, 2, step_timeout=0.5, on_error=on_error)
+    pool.reset()
+    thread = threading.Timer(0.2, pool.close)
+    thread.start()
+    with pytest.raises(PoolClosedError, match=r"the pool was closed during step\(\): make a new one"):
+        pool.step(np.zeros(2, int))
+    thread.join()
 
 
 def test_grandchildren_end():
