@@ -29,7 +29,7 @@ from envpool._support.text import shown
 from envpool.python_envs.access import get_attribute, set_attribute
 from envpool.python_envs.adapters import arguments, needed
 from envpool.python_envs.faults import restart_seed
-from envpool.python_envs.infos import check_info, kept_copy
+from envpool.python_envs.infos import check_info, kept_copy, snapshot
 from envpool.python_envs.returned import RESET, STEP, flag_of, part_of, values_of
 from envpool.python_envs.space_checks import check_observation
 
@@ -246,7 +246,7 @@ cdef class Envs(EnvsBase):
         if type(info) is not dict and info is not None:
             check_info(info)
         if info:
-            self.infos[id] = info
+            self.infos[id] = snapshot(info)
             self.has_infos = True
         else:
             self.infos[id] = None

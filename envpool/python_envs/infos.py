@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,24 @@ def _copy_or_itself(value: Any) -> Any:
         return copy.deepcopy(value)
     except Exception:
         return value
+
+
+def snapshot(info: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an info with copies of its dicts and arrays, since a step of another environment may change them.
+
+    All other values are shared. An info that cannot be copied, for instance since it contains itself, is returned.
+    """
+    try:
+        return _snapshot(info)
+    except Exception:
+        return info
+
+
+def _snapshot(info: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: value.copy() if isinstance(value, np.ndarray) else _snapshot(value) if isinstance(value, dict) else value
+        for key, value in info.items()
+    }
 
 
 def batch_infos(count: int, rows: Sequence[int], infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -90,7 +108,7 @@ def add_infos(
     ids: Sequence[int],
     drop: Callable[[int], None],
     batched: Callable[[Sequence[int]], dict[str, Any]] | None,
-    reserved: Container[str],
+    reserved: Iterable[str],
 ) -> None:
     """Add the infos of some rows to the info of a batch, whose own keys stay.
 
@@ -111,25 +129,27 @@ def add_infos(
         exception.
     batched : callable or None
         ``batched(rows)`` returns the entries for the infos of some rows; by default `batch_infos`.
-    reserved : container of str
-        Keys that are left out: those of entries that the pool has in other batches.
+    reserved : iterable of str
+        Keys of entries that the pool has in other batches. Like those of `info`, they are left out, with their masks.
     """
 
     def together(rows: Sequence[int]) -> dict[str, Any]:
         return batch_infos(len(infos), rows, [infos[row] or {} for row in rows])
 
     make = batched or together
+    # Entries of these names, their masks, entries that have the names of these masks, and the masks of those.
+    left_out = {prefix + key for key in (*info, *reserved) for prefix in ("", "_", "__")}
     chosen = [row for row in rows if infos[row] is not None]
-    if not chosen or add_together(info, make, chosen, reserved) is None:
+    if not chosen or add_together(info, make, chosen, left_out) is None:
         return
     kept = []
     for row in chosen:
-        problem = add_together({}, make, [row], reserved)
+        problem = add_together({}, make, [row], left_out)
         if problem is None:
             kept.append(row)
         else:
             drop_with_warning([int(ids[row])], drop, problem)
-    problem = add_together(info, make, kept, reserved)
+    problem = add_together(info, make, kept, left_out)
     if problem is not None:  # each is possible, but not all of them together
         drop_with_warning([int(ids[row]) for row in kept], drop, problem)
 
@@ -138,13 +158,11 @@ def add_together(
     info: dict[str, Any],
     batched: Callable[[Sequence[int]], dict[str, Any]],
     rows: Sequence[int],
-    reserved: Container[str],
+    left_out: Container[str],
 ) -> str | None:
     """Add the infos of rows to the info of a batch, or return why that is impossible; see `add_infos`."""
     try:
-        for key, value in batched(rows).items():
-            if key not in reserved:
-                info.setdefault(key, value)
+        info |= {key: value for key, value in batched(rows).items() if key not in left_out}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # of a method of a key or a value

@@ -153,9 +153,9 @@ class PythonStyle:
 
 def own_keys(spec: Any) -> frozenset[str]:
     """Return the keys of info that the pool has in some batches, in which no entry of an environment may stand."""
-    some = [*spec.entries, *(["error"] if spec.config.on_error == "restart" else [])]
-    whole = ["finished"] if spec.config.finished_episodes else []
-    return frozenset([*some, *(f"_{key}" for key in some), *whole])
+    config = spec.config
+    optional = {"error": config.on_error == "restart", "finished": config.finished_episodes}
+    return frozenset([*spec.entries, *(key for key, is_on in optional.items() if is_on)])
 
 
 def mapped(nest: dict[str, Any], function: Callable[[Any], Any]) -> dict[str, Any]:
@@ -236,8 +236,11 @@ class PythonPool:
         """Return random actions in the structure of the action space; see ``EnvPool.sample_actions``."""
         layout = self.spec.config.source.actions
         actions = super().sample_actions(rng, env_id)  # type: ignore[misc]
-        is_flat = layout.is_single or self.spec.num_players
-        return actions if is_flat else layout.nest(lambda leaf: at(actions, tuple(leaf.name.split("."))))
+        if layout.is_single or self.spec.num_players:
+            return actions
+        if len(layout.leaves) == 1:
+            return layout.nest(lambda leaf: actions)
+        return layout.nest(lambda leaf: at(actions, tuple(leaf.name.split("."))))
 
     def _reset_options(self, options: Any, count: int) -> ObjectOptions:
         packed: dict[int, Any] = {}  # an object that several environments get is packed once

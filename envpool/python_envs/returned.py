@@ -48,11 +48,12 @@ def entry_of(name: str, values: Mapping[Any, Any], agent: Any, has_acted: bool) 
 
 
 def flag_of(name: str, value: Any, agent: Any = None) -> bool:
-    """Return whether an episode has ended, or raise TypeError for what is neither true nor false, such as NaN."""
+    """Return whether an episode has ended, or raise TypeError for what equals neither True nor False, such as NaN."""
     cause = None
     try:
-        if not isinstance(value, (str, bytes)) and value == value:
-            return bool(value)
+        for flag in (False, True):  # also 0, 1, and arrays of one element
+            if value == flag:
+                return flag
     except Exception as error:  # such as an array of several elements
         cause = error
     whose = "" if agent is None else f" of agent {shown(agent)}"

@@ -61,6 +61,8 @@ def caught(env, name, value, **options):
         ("of_step", (OBS, 0.0, OBS, False, {}), "terminated must be True or False, got array([0., 0.]"),
         ("of_step", (OBS, 0.0, False, "False", {}), "truncated must be True or False, got 'False'"),
         ("of_step", (OBS, 0.0, np.nan, False, {}), "terminated must be True or False, got nan"),
+        ("of_step", (OBS, 0.0, None, False, {}), "terminated must be True or False, got None"),
+        ("of_step", (OBS, 0.0, False, 2, {}), "truncated must be True or False, got 2"),
         ("of_step", (OBS, 0.0, False, False, []), "info must be a dict, got a list"),
         ("of_reset", (OBS, 0), "info must be a dict, got a int"),
         ("of_reset", (OBS, OBS), "info must be a dict, got a ndarray"),
@@ -106,6 +108,14 @@ def test_other_sequences_count():
         assert pool.step(np.zeros(1, int))[1] == [2]
 
 
+@pytest.mark.parametrize("flag", [1, np.True_, np.int64(1), np.array(True), np.array([1])])
+def test_flags(flag):
+    with envpool.make_python(lambda: Env(of_step=(OBS, 0.0, flag, not flag, {})), 1) as pool:
+        pool.reset()
+        _, _, terminated, truncated, _ = pool.step(np.zeros(1, int))
+        assert (terminated, truncated) == ([True], [False])
+
+
 class Quits(Env):
     """Its close() ends the program."""
 
@@ -125,7 +135,7 @@ class Named(Env):
     """Its infos have names that the pool has as well."""
 
     def step(self, action):
-        names = ["error", "_error", "episode", "_episode", "finished", "elapsed_step", "mine"]
+        names = ["error", "_error", "episode", "_episode", "finished", "elapsed_step", "env_id", "players", "mine"]
         return OBS, 1.0, False, False, dict.fromkeys(names, 0.25)
 
 
@@ -139,4 +149,4 @@ def test_names_of_the_pool():
         pool.reset()
         info = pool.step(np.zeros(2, int))[4]
         assert info["mine"].tolist() == [0.25, 0.25] and info["elapsed_step"].tolist() == [1, 1]
-        assert not {"error", "_error", "episode", "_episode", "finished"} & set(info)
+        assert set(info) == {"env_id", "players", "elapsed_step", "mine", "_mine"}

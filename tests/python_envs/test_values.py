@@ -114,6 +114,22 @@ def test_structured_actions():
         assert pool.step({"a": [2, 0], "b": np.zeros((2, 1))})[1].tolist() == [2, 0]
 
 
+class OneLeaf(Returning):
+    """Its actions are dicts and tuples with a single number."""
+
+    action_space = spaces.Dict(x=spaces.Tuple([spaces.Discrete(4)]))
+
+    def step(self, action):
+        return self.obs, float(action["x"][0]), False, False, {}
+
+
+def test_sampled_actions_of_one_leaf():
+    with envpool.make_python(lambda: OneLeaf(BYTES, [0, 1]), 2) as pool:
+        pool.reset()
+        actions = pool.sample_actions()
+        assert pool.step(actions)[1].tolist() == actions["x"][0].tolist()
+
+
 def test_integers_in_infos_are_not_rounded():
     large = 2**53 + 1
     found = batch_infos(3, [0, 2], [{"n": large, "v": np.array([large])}, {"n": 0.5, "v": np.array([0.5])}])
@@ -183,6 +199,26 @@ class WithLock(Reusing):
     def fill(self, value):
         obs, info = super().fill(value)
         return obs, info | {"function": (x for x in ())}
+
+
+INFO = {"number": 0, "array": np.zeros(2), "nested": {"number": 0}}
+
+
+class Shared(Returning):
+    """All environments return one info, which each of them changes."""
+
+    def step(self, action):
+        INFO["number"] = INFO["nested"]["number"] = int(action)
+        INFO["array"][:] = action
+        return self.obs, 0.0, False, False, INFO
+
+
+@pytest.mark.parametrize("workers", KINDS)
+def test_infos_that_environments_share(workers):
+    with envpool.make_python(lambda: Shared(FLOATS, np.zeros(2)), 3, workers=workers, num_threads=1) as pool:
+        pool.reset()
+        info = pool.step(np.array([0, 1, 1]))[4]
+        assert info["number"].tolist() == info["nested"]["number"].tolist() == info["array"][:, 1].tolist() == [0, 1, 1]
 
 
 def test_what_cannot_be_copied_is_shared():
