@@ -344,7 +344,7 @@ def layout_of_moves(by_agent: Mapping[str, Any]) -> Layout:
                 f"has {first[1]}: wrap the environment, for example by wrappers of SuperSuit"
             )
     layout = Layout(first[1], "action", ".")
-    layout.check_only_fields("action")
+    layout.check_actions()
     return layout
 
 

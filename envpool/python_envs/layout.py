@@ -24,6 +24,9 @@ MAX_FIELD_DIMS = 6
 #: Field of a layout without any array, since every environment definition has at least one field.
 PLACEHOLDER = "none"
 
+#: Keys of an action dict that have env ids.
+KEYS_OF_IDS = ("env_id", "players", "players.env_id")
+
 
 class Leaf(NamedTuple):
     """One leaf of a space.
@@ -61,15 +64,15 @@ def is_textual(space: Any) -> bool:
     return isinstance(space, (spaces.Text, spaces.Sequence, spaces.Graph, spaces.OneOf))
 
 
-def fits_field(space: Any) -> bool:
-    """Return whether the values of a leaf can be rows of a field."""
-    return (
-        not is_textual(space)
-        and space.shape is not None
-        and space.dtype in DTYPES
-        and len(space.shape) <= MAX_FIELD_DIMS
-        and all(size > 0 for size in space.shape)
-    )
+def misfit(space: Any) -> str | None:
+    """Return why the values of a leaf cannot be rows of a field, or None if they can."""
+    if is_textual(space) or space.shape is None:
+        return "its values are no arrays of a fixed shape"
+    if space.dtype not in DTYPES:
+        return f"its dtype is none of {', '.join(str(d) for d in DTYPES)}"
+    if len(space.shape) > MAX_FIELD_DIMS:
+        return f"it has more than {MAX_FIELD_DIMS} dimensions"
+    return "it has no elements" if 0 in space.shape else None
 
 
 def bounds(space: Any) -> tuple[Any, Any]:
@@ -129,7 +132,7 @@ class Layout:
     def _add(self, space: Any, path: tuple[Any, ...], parts: tuple[str, ...]) -> None:
         if not isinstance(space, (spaces.Dict, spaces.Tuple)):
             name = self._prefix + ".".join(parts) if path else self.root
-            self.leaves.append(Leaf(name, path, space, fits_field(space)))
+            self.leaves.append(Leaf(name, path, space, misfit(space) is None))
             return
         used: set[str] = set()
         for key, inner in children(space):
@@ -180,14 +183,17 @@ class Layout:
         """Return the leaves of a value of the space, or of a batch of such values."""
         return [at(value, leaf.path) for leaf in self.leaves]
 
-    def check_only_fields(self, what: str) -> None:
-        """Raise ConfigError if a leaf would have to travel as an object."""
+    def check_actions(self) -> None:
+        """Raise ConfigError if actions of this space cannot be given to a pool."""
+        out = "wrap the environment, for example in gymnasium.wrappers.TransformAction"
         for leaf in self.objects:
             raise ConfigError(
-                f"the {what} space contains {leaf.space}, but only arrays of a fixed shape of the dtypes "
-                f"{', '.join(str(d) for d in DTYPES)} are supported there: wrap the environment, for example in "
-                f"gymnasium.wrappers.Transform{what.capitalize()}"
+                f"the action space must have numeric arrays that a batch can contain, got {leaf.space}, but "
+                f"{misfit(leaf.space)}: {out}"
             )
+        for key in self.space if isinstance(self.space, spaces.Dict) else ():
+            if key in KEYS_OF_IDS:
+                raise ConfigError(f"the action space must not have the key {key!r}, which stands for env ids: {out}")
 
 
 def children(space: Any) -> list[tuple[Any, Any]]:
@@ -222,7 +228,6 @@ def batch_of_objects(leaf: Leaf, values: list[Any]) -> Any:
 
 def flat_action(layout: Layout, action: Any) -> dict[str, Any]:
     """Return a nested batch of actions as a dict of arrays by field name, in the dtypes of the fields."""
-    known = {"env_id", "players", "players.env_id"}
-    extra = {k: v for k, v in action.items() if k in known} if isinstance(action, Mapping) else {}
+    extra = {k: v for k, v in action.items() if k in KEYS_OF_IDS} if isinstance(action, Mapping) else {}
     arrays = {leaf.name: as_action(leaf.name, at(action, leaf.path), leaf.space.dtype) for leaf in layout.leaves}
     return arrays | extra

@@ -150,7 +150,7 @@ class EnvSource:
         else:
             self.observations = Layout(self.observation_space, "obs", ":")
             actions = Layout(self.action_space, "action", ".")
-            actions.check_only_fields("action")
+            actions.check_actions()
             self.actions = actions
         self.has_discounts = isinstance(first, DmEnv)
         limit = getattr(getattr(first, "spec", None), "max_episode_steps", None)

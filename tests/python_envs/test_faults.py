@@ -132,7 +132,7 @@ def test_first_environment_is_closed_if_it_cannot_be_used():
         def close(self):
             closed.append(self)
 
-    with pytest.raises(ConfigError, match="action space contains"):
+    with pytest.raises(ConfigError, match="action space must have numeric arrays"):
         envpool.make_python(Env, 3)
     with pytest.raises(ConfigError, match="step_timeout"):
         envpool.make_python(Env, 3, workers="process", step_timeout=-1)
