@@ -22,6 +22,7 @@ ENDINGS = {"EnvSpec": None, "DMEnvPool": "dm", "GymnasiumEnvPool": "gymnasium"}
 PIXEL = "Pixel"
 
 _variants: dict[tuple[str, str], type] = {}
+_with_defaults: dict[type, type] = {}
 _groups: dict[tuple[str, str], GroupClass] = {}
 _pool_classes: dict[tuple[type, str], type[EnvPool]] = {}
 
@@ -121,7 +122,25 @@ class VariantType(type):
         return all(getattr(spec.config, name) == value for name, value in own.defaults.items())
 
 
-def classes_of(package: str, **names: Variant | Group) -> Callable[[str], Any]:
+class DefaultsType(type):
+    """The type of an EnvSpec class whose ``gen_config`` has EnvPool's defaults: its instances are those of its base."""
+
+    def __call__(cls, config: Any) -> Any:
+        """Return a spec of the base class."""
+        return cls.__base__(config)  # type: ignore[misc]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """Return whether an object is a spec of the base class."""
+        return isinstance(instance, cls.__base__)  # type: ignore[arg-type]
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        """Return whether a class is the base class or derived from it."""
+        return issubclass(subclass, cls.__base__)  # type: ignore[arg-type]
+
+
+def classes_of(
+    package: str, defaults: Callable[[], Mapping[str, Mapping[str, Any]]] = dict, /, **names: Variant | Group
+) -> Callable[[str], Any]:
     """Return a module ``__getattr__`` that finds the classes of a family, and its table ``registration``.
 
     Parameters
@@ -129,7 +148,10 @@ def classes_of(package: str, **names: Variant | Group) -> Callable[[str], Any]:
     package : str
         Name of the family's package. ``<Env>EnvSpec``, ``<Env>DMEnvPool`` and ``<Env>GymnasiumEnvPool`` can be imported
         from the package for each environment that the task table has in it. For an environment with the option
-        `from_pixels`, ``<Env>PixelEnvSpec`` and its pools have observations of pixels by default.
+        `from_pixels`, or a group of them, ``<Env>PixelEnvSpec`` and its pools have observations of pixels by default.
+    defaults : callable, optional
+        Returns, by environment, the defaults of ``<Env>EnvSpec.gen_config`` where EnvPool's differ from those of the
+        environment here, which are those of its newest version.
     **names : Variant or Group
         Environments, or groups of them, by names that only EnvPool has.
 
@@ -143,17 +165,33 @@ def classes_of(package: str, **names: Variant | Group) -> Callable[[str], Any]:
         if name == "registration":
             return import_module(f"{package}.registration")
         for ending, style in ENDINGS.items():
-            group = names.get(name.removesuffix(ending)) if name.endswith(ending) else None
-            if isinstance(group, Group):
-                made = make_group(package, name, group, partial(find_spec_class, package), style)
+            if not name.endswith(ending):
+                continue
+            env = name.removesuffix(ending)
+            if group := find_group(package, env, names):
+                made = make_group(package, name, group, partial(find_named, package, names=names), style)
                 return _groups.setdefault((package, name), made)
-            if name.endswith(ending) and (spec_cls := find_named(package, name.removesuffix(ending), names)):
-                return spec_cls if style is None else pool_class(spec_cls, style)
+            if spec_cls := find_named(package, env, names):
+                if style is not None:
+                    return pool_class(spec_cls, style)
+                return with_defaults(spec_cls, defaults().get(env.removesuffix(PIXEL)))
         if (name in names or name.endswith(PIXEL)) and (spec_cls := find_named(package, name, names)):
             return spec_cls.env  # for pickle, which looks the class of a variant up by its name
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return find
+
+
+def find_group(package: str, name: str, names: Mapping[str, Variant | Group]) -> Group | None:
+    """Return the group of a name, or of a name for its environments with observations of pixels; None if it has none.
+
+    The names of such environments end in `PIXEL`.
+    """
+    group = names.get(name.removesuffix(PIXEL))
+    if not isinstance(group, Group) or not name.endswith(PIXEL):
+        return group if isinstance(group, Group) else None
+    pixels = {value: env + PIXEL for value, env in group.envs.items()}
+    return group._replace(envs=pixels) if find_named(package, next(iter(pixels.values())), names) else None
 
 
 def find_named(package: str, name: str, names: Mapping[str, Variant | Group]) -> Any:
@@ -196,6 +234,24 @@ def variant(package: str, name: str, base: Any, defaults: Mapping[str, Any]) -> 
     return spec_class(env)
 
 
+def with_defaults(spec_cls: Any, defaults: Mapping[str, Any] | None) -> Any:
+    """Return an EnvSpec class with other defaults of ``gen_config``; the class itself if there are none."""
+    from envpool.tasks.spec import config_class
+
+    if not defaults:
+        return spec_cls
+    if spec_cls not in _with_defaults:
+        name = spec_cls.__name__
+        members = {
+            "gen_config": config_class(name, spec_cls.gen_config._field_defaults | defaults),
+            "__doc__": spec_cls.__doc__,
+            "__module__": spec_cls.__module__,
+        }
+        made_by: Any = type("DefaultsType", (DefaultsType, type(spec_cls)), {})
+        return _with_defaults.setdefault(spec_cls, made_by(name, (spec_cls,), members))
+    return _with_defaults[spec_cls]
+
+
 class GroupClass(type):
     """The type of such classes: their instances are those of the classes that they stand for."""
 
@@ -205,10 +261,14 @@ class GroupClass(type):
 
     def __instancecheck__(cls, instance: Any) -> bool:
         """Return whether an object is a spec of the package, or a pool of the style."""
-        env: Any = getattr(getattr(instance, "spec", instance), "env", None)
-        if not isinstance(env, type) or env.__name__ not in cls.names:
+        spec: Any = getattr(instance, "spec", instance)
+        env: Any = getattr(spec, "env", None)
+        if not isinstance(env, type) or not f"{env.__module__}.".startswith(f"{cls.package}."):
             return False
-        return env.__module__.startswith(f"{cls.package}.") and style_of(type(instance)) in cls.styles
+        is_named = env.__name__ in cls.names
+        if getattr(getattr(spec, "config", None), "from_pixels", False):
+            is_named = is_named or env.__name__ + PIXEL in cls.names
+        return is_named and style_of(type(instance)) in cls.styles
 
 
 def make_group(package: str, name: str, group: Group, find: Any, style: str | None) -> GroupClass:

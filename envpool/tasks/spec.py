@@ -579,12 +579,26 @@ def spec_class(env: type) -> type[EnvSpec]:
         check_class(definition)
         params = {name: param.default for name, param in definition.params.items()}
         options = with_transforms(POOL_DEFAULTS | dict(definition.options) | params)
-        config = spaces.named_tuple("Config", options, options.values())
-        config.__new__ = with_known_names(config.__new__, f"{env.__name__}EnvSpec")
-        members = {"env": env, "definition": definition, "gen_config": config}
+        name = f"{env.__name__}EnvSpec"
+        members = {"env": env, "definition": definition, "gen_config": config_class(name, options)}
         # Another thread may have been faster.
-        return _classes.setdefault(env, new_class(env, f"{env.__name__}EnvSpec", EnvSpec, members))
+        return _classes.setdefault(env, new_class(env, name, EnvSpec, members))
     return _classes[env]
+
+
+def config_class(name: str, defaults: Mapping[str, Any]) -> Any:
+    """Return the class of configurations of an EnvSpec class, which takes options under all of their names.
+
+    Parameters
+    ----------
+    name : str
+        Name of the EnvSpec class, for error texts.
+    defaults : mapping of str to object
+        All options with their defaults.
+    """
+    config = spaces.named_tuple("Config", defaults, defaults.values())
+    config.__new__ = with_known_names(config.__new__, name)
+    return config
 
 
 def spec_class_of(entry: TaskEntry) -> Any:
@@ -633,10 +647,14 @@ def check_names(options: Mapping[str, Any], known: Collection[str], what: str, o
 
 
 def with_known_names(new: Callable[..., Any], what: str) -> Callable[..., Any]:
-    """Return the ``__new__`` of a configuration, which raises the TypeError of `check_names` for unknown options."""
+    """Return the ``__new__`` of a configuration, which raises the TypeError of `check_names` for unknown options.
+
+    Options may have the other names that they have in ``make``.
+    """
 
     @wraps(new)
     def checked(cls: Any, *values: Any, **options: Any) -> Any:
+        options = canonical(options, cls._fields)
         check_names(options, cls._fields, what)
         return new(cls, *values, **options)
 

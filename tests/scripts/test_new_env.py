@@ -24,10 +24,15 @@ def new_env(root, *arguments, folder):
     return run(sys.executable, str(root / "scripts" / "new_env"), *arguments, folder=folder)
 
 
+#: The family that gets a new environment, and the one that is the model of new families.
+FAMILIES = ("classic_control", "minatar")
+
+
 @pytest.fixture
 def tree(tmp_path):
     """Return a copy of the parts of this repository that the script reads, besides the module of `envpool new-env`."""
-    for name in ("scripts/new_env", "envpool/classic_control/__init__.py", "envpool/classic_control/registration.py"):
+    families = [f"envpool/{family}/{file}.py" for family in FAMILIES for file in ("__init__", "registration")]
+    for name in ("scripts/new_env", *families):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path

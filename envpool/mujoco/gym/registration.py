@@ -40,6 +40,11 @@ class TaskRow:
     reads_contact_forces: bool = False
     has_version_option: bool = False
 
+    @property
+    def class_defaults(self) -> dict[str, Any]:
+        """The defaults of EnvPool's class that differ from those of the env definition."""
+        return self.before_v5 | ({"version": 4} if self.has_version_option else {})
+
     def options_of(self, version: int) -> dict[str, Any]:
         """Return the options of a version that differ from the defaults of the env definition."""
         if version == 5:
