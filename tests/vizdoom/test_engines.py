@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import signal
@@ -61,6 +62,38 @@ def test_a_killed_engine_is_restarted() -> None:
         assert [text for text in info["error"] if text] == ["the ViZDoom engine was killed by signal 9 (Killed)"]
         assert len(engines()) == 2
         pool.step(idle())
+
+
+#: Where the lock is in a queue, see queue.h.
+LOCK_AT = 48
+
+
+def die_with_locks() -> None:
+    """Lock both queues of an engine in a process that ends without unlocking them."""
+    maps = [line.split() for line in Path("/proc/self/maps").read_text().splitlines() if "ViZDoomMQ" in line]
+    assert len(maps) == 2
+    lock = ctypes.CDLL(None).pthread_mutex_lock
+    child = os.fork()
+    if child == 0:
+        for addresses, *_ in maps:
+            lock(ctypes.c_void_p(int(addresses.partition("-")[0], 16) + LOCK_AT))
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_an_engine_that_dies_with_the_lock_of_a_queue() -> None:
+    with make(num_envs=1) as pool, ThreadPoolExecutor(1) as executor:
+        pool.reset()
+        (engine,) = engines()
+        os.kill(engine, signal.SIGSTOP)
+        step = executor.submit(pool.step, idle(1))
+        time.sleep(0.1)  # so that the step waits for an answer
+        die_with_locks()
+        kill(engine)
+        with pytest.raises(EnvStepError, match="was killed by signal 9"):
+            step.result(PATIENCE)
+        pool.recv()
+        pool.step(idle(1))
 
 
 @pytest.mark.slow

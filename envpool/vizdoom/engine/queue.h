@@ -1,7 +1,8 @@
 /* The message queues between this process and an engine: boost::interprocess::message_queue of Boost 1.66 in POSIX shared
  * memory, as the vizdoom package links it. A queue is created here and opened by the engine.
  *
- * Unlike Boost's, no call waits without end: an engine that was killed may have died while it held the lock. */
+ * Unlike Boost's, no call waits without end: an engine that was killed may have died while it held the lock, which is
+ * therefore a robust one. */
 #ifndef ENVPOOL_VIZDOOM_QUEUE_H
 #define ENVPOOL_VIZDOOM_QUEUE_H
 
@@ -99,6 +100,7 @@ inline Queue *create_queue(const char *name) {
   pthread_mutexattr_t mutex;
   pthread_mutexattr_init(&mutex);
   pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&mutex, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&q->mutex, &mutex);
   pthread_mutexattr_destroy(&mutex);
   pthread_condattr_t condition;
@@ -120,11 +122,20 @@ inline Slot *slot_at(Queue *q, uint64_t index) {
   return reinterpret_cast<Slot *>(reinterpret_cast<char *>(offset) + *offset);
 }
 
+/* Takes over the lock of an engine that has died, as `error` says: what it was writing is dropped. Returns the error of
+ * a caller that has not got the lock. */
+inline int inherit_lock(Queue *q, int error) {
+  if (error != EOWNERDEAD) return error;
+  pthread_mutex_consistent(&q->mutex);
+  q->count = 0;
+  return 0;
+}
+
 /* Appends a message. Returns 0, ETIMEDOUT if the lock was not free for `seconds`, or EAGAIN if the queue is full, which
  * does not happen while the engine answers. */
 inline int send_message(Queue *q, uint8_t code, const char *text, double seconds) {
   const timespec deadline = deadline_after(seconds);
-  const int error = pthread_mutex_timedlock(&q->mutex, &deadline);
+  const int error = inherit_lock(q, pthread_mutex_timedlock(&q->mutex, &deadline));
   if (error) return error;
   if (q->count >= kMaxMessages) {
     pthread_mutex_unlock(&q->mutex);
@@ -147,10 +158,11 @@ inline int send_message(Queue *q, uint8_t code, const char *text, double seconds
 /* Takes the oldest message. Returns 0, or ETIMEDOUT if there was none for `seconds`. */
 inline int receive_message(Queue *q, Message *message, double seconds) {
   const timespec deadline = deadline_after(seconds);
-  int error = pthread_mutex_timedlock(&q->mutex, &deadline);
+  int error = inherit_lock(q, pthread_mutex_timedlock(&q->mutex, &deadline));
   if (error) return error;
   q->blocked_receivers++;
-  while (q->count == 0 && !error) error = pthread_cond_timedwait(&q->not_empty, &q->mutex, &deadline);
+  while (q->count == 0 && !error)
+    error = inherit_lock(q, pthread_cond_timedwait(&q->not_empty, &q->mutex, &deadline));
   q->blocked_receivers--;
   if (q->count > 0) {
     *message = slot_at(q, q->newest + q->count - 1)->message;
