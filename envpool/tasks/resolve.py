@@ -78,8 +78,8 @@ def resolve_request(
         options = {"gym_reset_return_info": False} | options
     elif not flag("gym_reset_return_info", options.get("gym_reset_return_info", True)):
         raise ConfigError(
-            "gym_reset_return_info=False is only available with gym_api='legacy'; without it, reset() always "
-            "returns (obs, info)"
+            "gym_reset_return_info=False is only available with gym_api='legacy': leave it out, or use "
+            "envpool.make_gym with gym_api='legacy'"
         )
     spec = spec_of(spec_cls, entry, options)
     spec.style = "gym" if is_legacy else "dm" if env_type == "dm" else "gymnasium"

@@ -12,7 +12,6 @@ from envpool.config.checks import gymnasium_mode
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles import tree
 from envpool.pools.styles.gym_pool import GymPool
-from envpool.pools.styles.single_env_wrappers import refuse_single_env_wrappers
 from envpool.pools.styles.style import Style, error_info, set_spaces
 from envpool.pools.styles.texts import Texts
 
@@ -76,7 +75,7 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
     The pool is an instance of ``gymnasium.vector.VectorEnv`` and of ``gymnasium.Env``, on which clients rely. It keeps
     EnvPool's conventions: ``observation_space`` and ``action_space`` are those of one environment, like
     ``single_observation_space`` and ``single_action_space``, and ``info["env_id"]`` says which environment each row
-    belongs to. It refuses gymnasium's own wrappers for single environments, whose results would be wrong.
+    belongs to.
 
     Notes
     -----
@@ -91,6 +90,8 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
 
     if TYPE_CHECKING:  # What the inherited methods return in this style.
         spec: EnvSpec  # type: ignore[assignment]
+        observation_space: gymnasium.Space[Any]
+        action_space: gymnasium.Space[Any]
         single_observation_space: gymnasium.Space[Any]
         single_action_space: gymnasium.Space[Any]
 
@@ -128,8 +129,6 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
         TypeError
             The pool is inside a wrapper of gymnasium for single environments.
         """
-        if env_id is None:
-            refuse_single_env_wrappers(self, "reset")
         result: tuple[Any, dict[str, Any]] = super().reset(env_id, seed=seed, options=options)
         return result
 
@@ -142,26 +141,6 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
     def np_random_seed(self) -> Any:
         """Raise AttributeError, see `np_random`."""
         raise AttributeError("a pool has no np_random_seed: its envs were made with the seeds spec.seeds()")
-
-    @property
-    def observation_space(self) -> gymnasium.Space[Any]:
-        """Observation space of one environment."""
-        refuse_single_env_wrappers(self, "__init__", "observation_space")
-        return self._observation_space
-
-    @observation_space.setter
-    def observation_space(self, space: gymnasium.Space[Any]) -> None:
-        self._observation_space = space
-
-    @property
-    def action_space(self) -> gymnasium.Space[Any]:
-        """Action space of one environment."""
-        refuse_single_env_wrappers(self, "__init__", "action_space")
-        return self._action_space
-
-    @action_space.setter
-    def action_space(self, space: gymnasium.Space[Any]) -> None:
-        self._action_space = space
 
 
 def pool_base() -> type[EnvPool]:

@@ -85,6 +85,28 @@ def test_legacy_reset_with_info():
         assert info["env_id"].tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("of_pool", [False, True])
+def test_legacy_reset_takes_return_info(of_pool):
+    options = {"gym_api": "legacy", "gym_reset_return_info": of_pool}
+    with envpool.make_gym("CartPole-v1", num_envs=2, **options) as pool:
+        obs, info = pool.reset(return_info=True)
+        assert obs.shape == (2, 4) and info["env_id"].tolist() == [0, 1]
+        assert pool.reset([1], return_info=False).shape == (1, 4)
+        pool.async_reset()
+        assert isinstance(pool.recv(reset=True), tuple) == of_pool
+
+
+def test_legacy_render_takes_the_mode():
+    options = {"render_mode": "rgb_array", "render_width": 32, "render_height": 32}
+    with envpool.make_gym("CartPole-v1", num_envs=3, gym_api="legacy", **options) as pool:
+        pool.reset()
+        frames = pool.render([1, 2])
+        for again in pool.render("rgb_array", env_ids=[1, 2]), pool.render([1, 2], mode="rgb_array"):
+            np.testing.assert_array_equal(again, frames)
+        with pytest.raises(ConfigError, match="mode must be 'rgb_array', the render mode of this pool, got 'human'"):
+            pool.render("human")
+
+
 def test_options_that_do_not_fit():
     with pytest.raises(ConfigError, match="env_type must be 'gym' with gym_api='legacy'"):
         envpool.make_gymnasium("CartPole-v1", gym_api="legacy")
@@ -114,6 +136,31 @@ def test_gym_loaded():
         assert pool.observation_space.contains(obs[0])
         obs, reward, done, info = pool.step(action)
         assert done.dtype == bool and info["TimeLimit.truncated"].dtype == bool
+        """
+    )
+
+
+def test_wrappers_of_gym():
+    run_with_gym(
+        """
+        pool = envpool.make("CartPole-v1", env_type="gym", num_envs=2, render_mode="rgb_array")
+        env = gym.wrappers.NormalizeObservation(gym.wrappers.OrderEnforcing(pool))
+        assert env.reset(seed=1).shape == (2, 4) and env.step(action)[0].shape == (2, 4)
+        assert gym.Wrapper(env).render("rgb_array").shape == (1, 400, 600, 3)
+        """
+    )
+
+
+def test_wrappers_of_gym_for_single_envs():
+    run_with_gym(
+        """
+        import pytest
+        pool = envpool.make("CartPole-v1", env_type="gym", num_envs=2)
+        wrappers = {"FlattenObservation": (), "TimeAwareObservation": (), "FrameStack": (2,), "TimeLimit": (5,)}
+        for name, args in wrappers.items() | {("RecordEpisodeStatistics", ())}:
+            with pytest.raises(TypeError, match=rf"gym.wrappers.{name} is for a single env.* of 2: use an option of"):
+                getattr(gym.wrappers, name)(gym.Wrapper(pool), *args).reset()
+        assert pool.reset().shape == (2, 4)
         """
     )
 
