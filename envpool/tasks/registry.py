@@ -190,7 +190,7 @@ class EnvRegistry:
         family = absent_family(name)
         if family is not None:
             raise UnknownTaskError(
-                f"{task_id} is a task of EnvPool 1.2.5, family {family}, that this package does not have; "
+                f"{task_id} is named like a task of EnvPool 1.2.5, family {family}, that this package does not have; "
                 "`envpool.make_python` makes pools of environments that are written in Python, "
                 "`envpool.list_all_envs()` lists the tasks of this package."
             )

@@ -316,11 +316,16 @@ def test_no_native_task_of_a_plugin_becomes_a_python_pool(monkeypatch):
         ("MyoSuite/myoSarcHandPose3Fixed-v0", "mujoco.myosuite"),
         ("myoChallengeBaodingP1-v1", "mujoco.myosuite"),
         ("MuJoCoPlayground/Go1Getup-v1", "mujoco.playground"),
+        ("merge-v9", "highway"),
+        ("Jumanji/Foo-v9", "jumanji"),
+        ("MetaWorld/Foo-v3", "mujoco.metaworld"),
+        ("MyoSuite/x", "mujoco.myosuite"),
+        ("MuJoCoPlayground/Nope-v7", "mujoco.playground"),
     ],
 )
 def test_tasks_that_only_envpool_has(task_id, family):
     for call in (envpool.make_spec, envpool.make_gymnasium, envpool.make_vec):
-        with pytest.raises(UnknownTaskError, match=rf"a task of EnvPool 1\.2\.5, family {family}, that") as error:
+        with pytest.raises(UnknownTaskError, match=rf"like a task of EnvPool 1\.2\.5, family {family}, that") as error:
             call(task_id)
         assert "did you mean" not in str(error.value)
 
