@@ -75,6 +75,8 @@ def test_every_exception_has_one_base_class():
 
 
 def test_envpools_module_paths():
+    from envpool.atari.registration import atari_game_list
+    from envpool.python import protocol
     from envpool.python.envpool import EnvPoolMixin
     from envpool.python.protocol import ArraySpec, DMEnvPool, EnvPool, EnvSpec, GymnasiumEnvPool
     from envpool.registration import (  # noqa: F401
@@ -88,6 +90,9 @@ def test_envpools_module_paths():
         registry,
     )
 
+    assert "ms_pacman" in atari_game_list and atari_game_list == sorted(atari_game_list)
+    for name in ("ActionInput", "InfoDict", "ObsType", "GymnasiumStepReturn", "TimeStep"):
+        assert hasattr(protocol, name)
     with envpool.make_gymnasium("CartPole-v1") as pool:
         assert isinstance(pool, EnvPoolMixin)
         assert isinstance(pool, EnvPool)

@@ -19,6 +19,8 @@ _NAMES = """
 
 #: Names of the games, which are the names of their ROMs. The task id of ms_pacman is MsPacman-v5.
 GAMES = tuple(_NAMES.split())
+#: The same names, as EnvPool's module has them.
+atari_game_list = list(GAMES)
 
 for game in GAMES:
     register(

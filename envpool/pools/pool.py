@@ -242,6 +242,10 @@ class EnvPool(PoolAttributes, Pool):
         """
         return self._reset_envs(*self._reset_request(env_id, seed, options))
 
+    def _of_recv(self, result: Any, reset: bool) -> Any:
+        """Return what recv() returns of a result in the form of step(), or with `reset` in that of reset()."""
+        return result
+
     def async_reset(self) -> None:
         """Start new episodes in all environments without waiting; ``recv`` returns their first observations."""
         self._send_reset()

@@ -160,7 +160,7 @@ class OpponentsPool(OpponentActions):
         the rewards of these steps are summed. If an opponent raises an exception, the next call continues.
         """
         self._check_not_asking(receives=True)
-        return self._receive(reset, self._request(min_ready, timeout, env_ids))[0]
+        return self._of_recv(self._receive(reset, self._request(min_ready, timeout, env_ids))[0], reset)
 
     def _send_reset(
         self, env_id: Any = None, seeds: Sequence[int | None] | None = None, options: ResetOptions | None = None

@@ -75,7 +75,10 @@ class LegacyGymEnvPool(GymPool):
 
     def recv(self, reset: bool = False, return_info: bool = True, **limits: Any) -> Any:
         """Return what step() returns, or with reset=True what reset() returns; see `Pool.recv`."""
-        result = super().recv(reset, return_info, **limits)
+        return self._of_recv(super().recv(reset, return_info, **limits), reset)
+
+    def _of_recv(self, result: Any, reset: bool) -> Any:
+        """Return a result, without the info of a reset unless the option `gym_reset_return_info` asks for it."""
         return result[0] if reset and not self._returns_info() else result
 
     def _returns_info(self, value: bool | None = None) -> bool:

@@ -60,8 +60,7 @@ class GymnasiumStyle(Style):
 
     def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
         """Add ``error`` and its mask to info; see `Style.add_errors`."""
-        if isinstance(result, tuple):  # reset() of old gym may return observations only
-            result[-1].update(error_info(errors, count))
+        result[-1].update(error_info(errors, count))
 
     def set_attributes(self, pool: Any) -> None:
         """Set the spaces, and gymnasium's auto-reset mode in the metadata."""
