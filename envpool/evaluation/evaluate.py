@@ -51,8 +51,8 @@ def evaluate(
         pool's option `players`.
     task_or_pool : str, callable or EnvPool
         Id of a task; any other id of gymnasium, or a function that returns an environment, for Python environments; or
-        a sync pool of any kind, which is reset and stays open. A task with players is played with ``players="grid"``
-        unless `options` say otherwise; a pool of the dm style must have it.
+        a sync pool of any kind, in which nothing is in flight, and which is reset and stays open. A task with players
+        is played with ``players="grid"`` unless `options` say otherwise; a pool of the dm style must have it.
     episodes : int, optional
         Number of episodes, by default 100; one per seed if `seeds` is a sequence; or, with a pool, one per environment.
     seeds : int or sequence of int, optional
@@ -84,7 +84,8 @@ def evaluate(
     ConfigError, TypeError
         Arguments that are not allowed.
     PoolStateError
-        An episode has not ended within `max_steps` steps, or could not be played again for a video.
+        An episode has not ended within `max_steps` steps, or could not be played again for a video; or environments of
+        the pool are in flight.
     ImportError
         A package for videos is missing.
 

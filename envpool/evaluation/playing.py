@@ -11,11 +11,11 @@ import numpy.typing as npt
 from envpool._support.text import shown
 from envpool.config.checks import as_array, check_seed, check_seeds, is_sequence
 from envpool.config.spaces import nested
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, PoolStateError
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles import tree
 from envpool.rollout.places import Places
-from envpool.rollout.rollout import named_arrays
+from envpool.rollout.rollout import Rollout, named_arrays
 from envpool.tasks.players import has_players, row_shape
 
 #: Takes the observations of all environments, in the form of the pool's API style, and returns their actions.
@@ -23,8 +23,6 @@ Policy = Callable[[Any], Any]
 
 #: What error texts call the result of a policy.
 ACTION = "the action of a policy"
-#: The step type of the last step of an episode in dm_env.
-LAST = 2
 
 
 class Transition(NamedTuple):
@@ -106,6 +104,9 @@ class Player:
             raise ConfigError(
                 "autoreset_mode of a pool of the dm style must be 'next_step' or 'disabled', got 'same_step'"
             )
+        # A discount of 0 also ends truncated episodes; a rollout has the flags that time steps do not tell apart.
+        self.rollout = Rollout(pool, 1) if self.is_dm else None
+        self.envs: Any = self.rollout or pool
         if policy == "random":
             rng = np.random.default_rng(0)
             self.policy: Policy = lambda obs: pool.sample_actions(rng)
@@ -119,7 +120,7 @@ class Player:
 
     def reset(self, seed: Any = None) -> Any:
         """Start the first episodes, and return their observations in the form of `Transition`."""
-        result = self.pool.reset(seed=seed)
+        result = self.envs.reset(seed=seed)
         self.given = self._observation(result)
         self.obs = self._of_places(self.given)
         self.mask = self._mask(result)
@@ -136,7 +137,7 @@ class Player:
                 action = actions_of_places(self.places, self.pool.spec, action)
         if self.pool.spec.num_players:
             check_grid(action, self.pool)
-        result = self.pool.step(action)
+        result = self.envs.step(action)
         given, reward, terminated, truncated, info = self._parts(result)
         next_obs = obs = self._of_places(given)
         reward = self._players_array("reward", reward)
@@ -149,7 +150,7 @@ class Player:
             next_obs = merged(obs, self._of_places(info["final_obs"]), ended)
         elif ended.any():
             ids = self.pool.all_env_ids[ended]
-            begun = self.pool.reset(ids)
+            begun = self.envs.reset(ids)
             obs = spread(obs, self._of_places(self._observation(begun), ids), ended)
             if players:
                 self.mask = spread(self.mask, self._mask(begun, ids), ended)
@@ -222,9 +223,9 @@ class Player:
 
     def _parts(self, result: Any) -> tuple[Any, Any, Any, Any, Any]:
         """Return observations, rewards, terminated, truncated and infos of a step in any style."""
-        if self.is_dm:
-            last, keeps = result.step_type == LAST, result.discount > 0
-            return result.observation, result.reward, last & ~keeps, last & keeps, result.observation
+        if self.rollout is not None:
+            data = self.rollout.finish()
+            return result.observation, result.reward, data.terminated[0], data.truncated[0], result.observation
         if len(result) == 4:
             obs, reward, done, info = result
             truncated = info["TimeLimit.truncated"]
@@ -241,7 +242,7 @@ class Player:
 
 
 def check_pool(pool: Any) -> None:
-    """Raise TypeError or ConfigError if a policy cannot play in an object."""
+    """Raise TypeError, ConfigError or PoolStateError if a policy cannot play in an object."""
     if not isinstance(pool, EnvPool):
         raise TypeError(
             f"pool must be a pool of envpool.make, make_mujoco or make_python, got {type(pool).__name__}: make one "
@@ -260,6 +261,11 @@ def check_pool(pool: Any) -> None:
         )
     if pool._suffix == "VectorPool":
         raise TypeError("pool must not be that of a VectorEnv: make one with envpool.make_gymnasium")
+    if pool.num_outstanding:
+        raise PoolStateError(
+            f"{pool.num_outstanding} envs of the pool are in flight: call recv() to get their results, or reset() to "
+            "drop them"
+        )
 
 
 def actions_of_places(places: Places, spec: Any, action: Any) -> Any:

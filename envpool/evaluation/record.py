@@ -91,6 +91,8 @@ def record(
     ------
     ConfigError, TypeError
         Arguments that are not allowed.
+    PoolStateError
+        Environments of the pool are in flight.
     ImportError
         A package for this kind of file is missing; the text says what to install.
     """

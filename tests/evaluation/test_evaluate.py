@@ -64,6 +64,7 @@ def test_pools_of_all_styles_and_modes(env_type, mode):
             return
         result = envpool.evaluate("random", pool, episodes=7)
         assert result.lengths.tolist() == [6, 6, 6, 7, 7, 1, 1] and result.returns.tolist() == result.lengths.tolist()
+        assert result.terminated.tolist() == [True] * 3 + [False] * 4
         assert not pool.closed
         again = envpool.evaluate("random", pool, episodes=7, seeds=[2, 2, 2])
     assert again.lengths.tolist() == [3] * 7
@@ -172,6 +173,12 @@ def test_pools_are_checked():
             envpool.evaluate("random", pool, num_envs=2)
         with pytest.raises(ConfigError, match="render_mode='rgb_array'"):
             envpool.evaluate("random", pool, video="a.mp4")
+        pool.reset()
+        pool.send(np.zeros(2, int))
+        with pytest.raises(PoolStateError, match=r"2 envs of the pool are in flight: call recv\(\)"):
+            envpool.evaluate("random", pool)
+        pool.recv()
+        assert len(envpool.evaluate("random", pool)) == 2
     envs = envpool.make_vec("CartPole-v1", 2)
     with pytest.raises(TypeError, match=r"pool must be a pool of .*, got EnvPoolVectorEnv: make one with"):
         envpool.evaluate("random", envs)
