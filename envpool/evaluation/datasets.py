@@ -72,7 +72,8 @@ def check_dataset(path: Path) -> None:
 def open_dataset(path: Path, about: dict[str, Any], pool: Any) -> Iterator[Writer]:
     """Open the writer for a path that `check_dataset` has accepted, and complete the file at the end of the block.
 
-    If an exception leaves the block, no .npz file is written, and other datasets have the episodes added so far.
+    If an exception leaves the block, no .npz file is written, and other datasets have the episodes added so far, or are
+    not written if there are none.
 
     Parameters
     ----------
@@ -156,21 +157,19 @@ class ArchiveWriter:
 
 
 class Hdf5Writer:
-    """An HDF5 file with compressed arrays, to which each episode is written as soon as it is complete.
+    """An HDF5 file with compressed arrays, to which episodes are written while others are played.
 
     Parameters
     ----------
     path : Path
-        The file, which is replaced if it exists.
+        The file. If it exists, it is replaced when the first episodes are written.
     about : dict
         Attributes of the dataset, stored as JSON in the attribute "about".
     """
 
     def __init__(self, path: Path, about: dict[str, Any]):
-        import h5py
-
-        self._file = h5py.File(path, "w")
-        self._file.attrs["about"] = json.dumps(about)
+        self._path, self._about = path, about
+        self._file: Any = None
         self._episodes: list[Episode] = []
         self._waiting: list[dict[str, Array]] = []  # written together: each write compresses a chunk that is not full
         self._bytes = 0
@@ -185,7 +184,12 @@ class Hdf5Writer:
             self._write()
 
     def _write(self) -> None:
-        """Write the episodes that wait."""
+        """Write the episodes that wait, the first ones to a new file."""
+        import h5py
+
+        if self._file is None:
+            self._file = h5py.File(self._path, "w")
+            self._file.attrs["about"] = json.dumps(self._about)
         for name in self._waiting[0]:
             array = np.concatenate([arrays[name] for arrays in self._waiting])
             if name not in self._file:
@@ -201,13 +205,16 @@ class Hdf5Writer:
         self._bytes = 0
 
     def close(self) -> None:
-        """Complete the file."""
-        with self._file:
+        """Complete the file, which is left as it was if there is no episode."""
+        try:
             if self._waiting:
                 self._write()
             if self._episodes:
                 for name, array in table(self._episodes).items():
                     self._file.create_dataset(name, data=array)
+        finally:
+            if self._file is not None:
+                self._file.close()
 
 
 class MinariWriter:
@@ -216,7 +223,7 @@ class MinariWriter:
     Parameters
     ----------
     path : Path
-        The folder, whose name is the id of the dataset. It gets a folder `data`.
+        The folder, whose name is the id of the dataset. It is made for the first episode, with a folder `data`.
     about : dict
         Attributes of the dataset.
     pool : EnvPool
@@ -224,13 +231,10 @@ class MinariWriter:
     """
 
     def __init__(self, path: Path, about: dict[str, Any], pool: Any):
-        import h5py
-
         self._spaces = pool.spec.gymnasium_observation_space, action_space_of(pool)
         described = [json.dumps(describe_space(space)) for space in self._spaces]
         self._folder = path / "data"
-        self._folder.mkdir(parents=True)
-        self._file = h5py.File(self._folder / "main_data.hdf5", "w", track_order=True)
+        self._file: Any = None
         self._steps = self._count = 0
         self._metadata = {
             "data_format": "hdf5",
@@ -246,6 +250,11 @@ class MinariWriter:
 
     def add(self, episode: Episode) -> None:
         """Append an episode."""
+        import h5py
+
+        if self._file is None:
+            self._folder.mkdir(parents=True)
+            self._file = h5py.File(self._folder / "main_data.hdf5", "w", track_order=True)
         group = self._file.create_group(f"episode_{self._count}")
         group.attrs["id"] = self._count
         group.attrs["total_steps"] = len(episode)
@@ -266,7 +275,9 @@ class MinariWriter:
         self._steps += len(episode)
 
     def close(self) -> None:
-        """Complete the folder."""
+        """Complete the folder, if there is an episode."""
+        if self._file is None:
+            return
         self._file.close()
         size = round((self._folder / "main_data.hdf5").stat().st_size / 1e6, 1)
         totals = {"total_episodes": self._count, "total_steps": self._steps, "dataset_size": size}

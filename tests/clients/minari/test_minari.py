@@ -34,6 +34,26 @@ def test_minari_loads_a_dataset(tmp_path, monkeypatch):
         envpool.record(pool, "random", tmp_path / "cartpole-random-v0")
 
 
+@pytest.mark.parametrize("name", ["a.hdf5", "a-v0"])
+def test_datasets_are_not_touched_before_there_is_an_episode(name, tmp_path):
+    path = tmp_path / name
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2) as pool:
+        for _ in range(2):  # the second time, the first has left nothing
+            with pytest.raises(ZeroDivisionError):
+                envpool.record(pool, lambda obs: 1 / 0, path)
+            assert not path.exists()
+        envpool.record(pool, "random", path)
+        if path.is_dir():
+            return
+        with pytest.raises(ZeroDivisionError):
+            envpool.record(pool, lambda obs: 1 / 0, path)
+        assert len(list(read_episodes(path))) == 2
+        moves = [np.ones(2, int)] * 50
+        with pytest.raises(IndexError):
+            envpool.record(pool, lambda obs: moves.pop(), path, episodes=40)
+    assert 2 < len(list(read_episodes(path))) < 40
+
+
 @pytest.mark.parametrize(
     "observation", ["box", "discrete", "multi_discrete", "multi_binary", "dict", "tuple", "image", "int16"]
 )
