@@ -75,9 +75,8 @@ class Curriculum:
         self.step, self.harder_at, self.easier_at = step, harder_at, easier_at
         self._scores: deque[float] = deque(maxlen=int(window))
         self._level = checked_level(level)
-        self._changes = 1
-        self._applied = np.zeros(pool.num_envs, np.int64)  # by environment: the value of _changes whose level it has
-        self._apply(None)
+        self._applied = np.full(pool.num_envs, np.nan)  # by environment: the level whose distributions it has
+        self._apply(self._level, None)
 
     @property
     def level(self) -> float:
@@ -87,14 +86,13 @@ class Curriculum:
     @level.setter
     def level(self, level: float) -> None:
         new = checked_level(level)
+        self._apply(new, None)  # if it raises, the level stays
         if new != self._level:
-            self.pool.set_randomize(self.randomize(new))  # if it raises, the level stays
-            self._move(new)
-            self._applied[:] = self._changes
-        self._apply(None)
+            self._level = new
+            self._scores.clear()
 
     def update(self, scores: Any = (), env_id: Any = None) -> float:
-        """Count episodes, change the level if it is time, and return it.
+        """Count episodes, change the level if it is time, and return it; or raise an exception and count nothing.
 
         One call changes the level once: scores that follow the change in it belong to the level before.
 
@@ -111,8 +109,8 @@ class Curriculum:
         ConfigError
             A score is not a finite number.
         EnvIdError
-            The ids are not integers, and nothing was counted. Or envs are in flight: the scores are counted, and
-            the next call changes the distributions.
+            The ids are not integers from 0 to num_envs - 1, or envs that need other distributions are in flight: pass
+            the scores again with the ids of envs that are not.
         """
         ids = as_ids(env_id)
         try:
@@ -121,33 +119,31 @@ class Curriculum:
             raise ConfigError(f"scores must be a sequence of finite numbers, got {shown(scores)}") from error
         if given.ndim != 1 or given.dtype.kind not in "biuf" or not np.isfinite(given).all():
             raise ConfigError(f"scores must be a sequence of finite numbers, one for each episode, got {shown(scores)}")
+        level, counted = self._level, self._scores.copy()
         for score in given.tolist():
-            self._scores.append(float(score))
-            if len(self._scores) == self._scores.maxlen:
-                mean, before = sum(self._scores) / len(self._scores), self._level
+            counted.append(float(score))
+            if len(counted) == counted.maxlen:
+                mean = sum(counted) / len(counted)
                 if mean >= self.harder_at:
-                    self._move(min(round(self._level + self.step, 12), 1.0))
+                    level = min(round(level + self.step, 12), 1.0)
                 elif self.easier_at is not None and mean <= self.easier_at:
-                    self._move(max(round(self._level - self.step, 12), 0.0))
-                if self._level != before:
+                    level = max(round(level - self.step, 12), 0.0)
+                if level != self._level:
+                    counted.clear()
                     break  # the other episodes were played at the level before
-        self._apply(ids)
-        return self._level
+        self._apply(level, ids)
+        self._level, self._scores = level, counted
+        return level
 
-    def _move(self, level: float) -> None:
-        if level != self._level:
-            self._level = level
-            self._changes += 1
-            self._scores.clear()
-
-    def _apply(self, ids: npt.NDArray[np.integer[Any]] | None) -> None:
-        """Give environments the distributions of the level if they have others."""
-        ids = np.arange(len(self._applied)) if ids is None else ids
+    def _apply(self, level: float, ids: npt.NDArray[np.integer[Any]] | None) -> None:
+        """Give environments the distributions of a level if they have others."""
+        # An id that does not fit becomes negative, and is refused; an empty list is an array of floats.
+        ids = np.arange(len(self._applied)) if ids is None else ids.astype(np.int64)
         is_known = (ids >= 0) & (ids < len(self._applied))  # the pool refuses others
-        old = ids[~is_known | (self._applied[np.where(is_known, ids, 0)] != self._changes)]
+        old = ids[~is_known | (self._applied[np.where(is_known, ids, 0)] != level)]
         if len(old):
-            self.pool.set_randomize(self.randomize(self._level), old)
-            self._applied[old] = self._changes
+            self.pool.set_randomize(self.randomize(level), old)
+            self._applied[old] = level
 
 
 def is_number(value: Any) -> bool:

@@ -71,8 +71,8 @@ def test_async_pools_change_what_was_received():
         ids = pool.recv()[4]["env_id"]
         with pytest.raises(EnvIdError, match="in flight"):
             course.update([1])
-        assert course.level == 0.1
-        course.update((), ids)
+        assert course.level == 0  # nothing was counted
+        assert course.update([1], ids) == 0.1
         expected = [ranges(0.1) if i in ids else ranges(0) for i in range(3)]
         assert pool.get_randomize() == expected
         while pool.num_outstanding:
@@ -106,12 +106,14 @@ def test_arguments_that_are_refused(pool, options, error, text):
         envpool.Curriculum(pool, **{"randomize": ranges} | options)
 
 
-@pytest.mark.parametrize("ids", [[True, False, False], [0.5], ["a"], [[0, 1]], [None]])
+@pytest.mark.parametrize("ids", [[True, False, False], [0.5], ["a"], [[0, 1]], [None], [7], [-1]])
 def test_ids_that_are_refused(pool, ids):
     course = envpool.Curriculum(pool, ranges, window=1)
-    with pytest.raises(EnvIdError, match="env_id must be a 1-D array of integers"):
+    text = "must be between 0 and 2, got" if ids in ([7], [-1]) else "env_id must be a 1-D array of integers"
+    with pytest.raises(EnvIdError, match=text):
         course.update([1], ids)
     assert course.level == 0  # nothing was counted
+    assert course.update([1], []) == 0.1 and pool.get_randomize() == [ranges(0)] * 3
 
 
 def test_what_is_no_pool_is_refused():
@@ -124,7 +126,12 @@ def test_a_level_whose_distributions_are_refused_is_not_set(pool):
     course = envpool.Curriculum(pool, lambda level: {"length": ("uniform", 1, 2 if level < 0.5 else -1)})
     with pytest.raises(ConfigError):
         course.level = 0.5
-    assert course.level == 0
+    course = envpool.Curriculum(pool, course.randomize, step=0.5, window=2)
+    course.update([1])
+    for _ in range(2):
+        with pytest.raises(ConfigError):
+            course.update([1])
+    assert course.level == 0 == course.update([0])
 
 
 def test_ten_steps_of_a_tenth_end_at_one(pool):
