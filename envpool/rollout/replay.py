@@ -106,7 +106,8 @@ class ReplayBuffer(ReplayRecorder):
     prefetch : bool
         If True, ``sample(n)`` returns the minibatch that the previous ``sample(n)`` has drawn, and a thread gathers the
         next one while your program learns. A minibatch is therefore older by one: it has none of the steps that were
-        recorded, and none of the priorities that were set, since the previous one was returned.
+        recorded, and none of the priorities that were set, since the previous one was returned. The minibatch that was
+        drawn ahead is not part of a saved state.
     seed : int or sequence of int, optional
         Seed of the generator that draws, as for `Sampler`. By default, the operating system provides one.
 
