@@ -17,7 +17,7 @@ from gymnasium.spaces import Discrete
 
 import envpool
 from envpool.rollout import Progress
-from envpool.training.options import natural, number, positive, share
+from envpool.training.options import json_object, natural, number, positive, share
 
 
 def parse_args(argv=None):
@@ -25,7 +25,7 @@ def parse_args(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--task", default="CartPole-v1", help="task id with discrete actions (default: %(default)s)")
-    add("--options", type=json.loads, default={}, help="further options of the task as JSON")
+    add("--options", type=json_object, default="{}", help="further options of the task as JSON")
     add(
         "--games",
         type=positive,
@@ -55,7 +55,8 @@ class Search:
         self.args = args
         self.games = np.arange(args.games)
         num_envs = args.games * (1 + args.rollouts)
-        self.pool = envpool.make_gymnasium(args.task, num_envs=num_envs, seed=args.seed, **args.options)
+        options = json.loads(args.options)
+        self.pool = envpool.make_gymnasium(args.task, num_envs=num_envs, seed=args.seed, **options)
         space = self.pool.single_action_space
         if not isinstance(space, Discrete):
             self.pool.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -70,12 +71,23 @@ def share(text: str) -> float:
     return float(checked(float, lambda value: 0 <= value <= 1, text, "a number from 0 to 1"))
 
 
+def json_object(text: str) -> str:
+    """Return a text that is a JSON object."""
+    try:
+        is_object = isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    if not is_object:
+        raise argparse.ArgumentTypeError(f"{text} is not a JSON object, such as '{{\"noop_max\": 10}}'")
+    return text
+
+
 @dataclass(frozen=True)
 class RunArgs:
     """Options of a training run, which do not depend on the algorithm."""
 
     task: str = option("CartPole-v1", "task id, see envpool.list_all_envs()")
-    options: str = option("{}", "further options of the task as JSON, e.g. '{\"noop_max\": 10}'")
+    options: str = option("{}", "further options of the task as JSON, e.g. '{\"noop_max\": 10}'", json_object)
     seed: int = option(1, "seed of the network, the sampling and the environments", natural)
     seeds: int = option(1, "number of runs, with the seeds seed, seed + 1, ...; the plot shows their mean", positive)
     num_envs: int = option(64, "environments in the pool", positive)

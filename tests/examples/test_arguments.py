@@ -1,4 +1,4 @@
-"""Numbers on the command lines of the examples: those that make no sense are refused with a message."""
+"""Numbers and options of tasks on the command lines of the examples: those that make no sense are refused."""
 
 import pytest
 
@@ -13,6 +13,8 @@ NUMBERS = [
     ("ppo", "--learning-rate", ["0", "-1", "nan", "inf"], "a positive number"),
     ("ppo", "--gamma", ["-0.1", "1.1", "nan"], "a number from 0 to 1"),
     ("ppo", "--target", ["nan", "inf"], "a finite number"),
+    ("ppo", "--options", ["{", "[1]"], "a JSON object"),
+    ("random_shooting", "--options", ["{", "[1]"], "a JSON object"),
     ("async_ppo", "--batch-size", ["-1"], "an integer of 0 or more"),
     ("ppo_atari", "--clip", ["0"], "a positive number"),
     ("ppo_recurrent", "--burn-in", ["-1"], "an integer of 0 or more"),
