@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from envpool._support.files import replaced
+from envpool._support.text import shown
 
 #: Options that may differ between the run that wrote a checkpoint and the run that continues it.
 MAY_DIFFER = {
     *("checkpoint", "checkpoint_every", "env_threads", "plot", "target"),
     *("save", "eval", "capture_video", "tensorboard"),
 }
+#: What a checkpoint consists of.
+KEYS = {"args", "env", "normalization", "agent", "optimizer", "generator", "objects", "progress"}
 
 
 def save(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, Any], **progress: Any) -> None:
@@ -29,7 +32,8 @@ def save(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, 
     env, agent, optimizer : EnvPool, torch.nn.Module, torch.optim.Optimizer
         No action may be in flight in the pool.
     objects : dict of str to object
-        Objects whose attributes change in the run. An attribute that is one of these objects itself is left out.
+        Objects that change in the run: a `Sampler`, a ``numpy.random.Generator``, or any object with attributes, which
+        are saved. An attribute that is one of these objects itself is left out.
     **progress
         Further values, which `load` returns.
     """
@@ -42,7 +46,7 @@ def save(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, 
         "agent": agent.state_dict(),
         "optimizer": optimizer.state_dict(),
         "generator": torch.get_rng_state(),
-        "objects": {name: attributes(value, objects) for name, value in objects.items()},
+        "objects": {name: state_of(name, value, objects) for name, value in objects.items()},
         "progress": progress,
     }
     path = Path(args.checkpoint)
@@ -54,14 +58,21 @@ def save(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, 
 def load(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, Any]) -> dict[str, Any] | None:
     """Restore everything that was passed to `save`, and torch's generator, and return the further values as a dict.
 
-    Return None if there is no file yet. The file is pickled: only load checkpoints that you trust.
+    Return None if there is no file yet, and exit with a message, before anything is restored, if the file cannot be
+    used. The file is pickled: only load checkpoints that you trust.
     """
     if not args.checkpoint or not Path(args.checkpoint).exists():
         return None
     import torch
 
-    content = torch.load(args.checkpoint, weights_only=False)
+    content = read(args.checkpoint, "a checkpoint", KEYS, weights_only=False)
     given = relevant(args)
+    for part, names in (("args", given), ("objects", objects)):
+        if content[part].keys() != names.keys():
+            raise SystemExit(
+                f"{args.checkpoint} was written by another program, or another version of it, with the {part} "
+                f"{sorted(content[part])} instead of {sorted(names)}: name another file to start anew"
+            )
     changed = [f"--{n.replace('_', '-')} {v}" for n, v in content["args"].items() if given[n] != v]
     if changed:
         raise SystemExit(
@@ -75,9 +86,35 @@ def load(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, 
     optimizer.load_state_dict(content["optimizer"])
     torch.set_rng_state(content["generator"])
     for name, value in objects.items():
-        vars(value).update(content["objects"][name])
+        restore_state(value, content["objects"][name])
     progress: dict[str, Any] = content["progress"]
     return progress
+
+
+def read(path: str, kind: str, keys: set[str], **options: Any) -> dict[str, Any]:
+    """Return the dict in a file that ``torch.save`` has written, or exit with a message.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    kind : str
+        What it must be, for the message.
+    keys : set of str
+        The keys of the dict.
+    **options
+        Options of ``torch.load``.
+    """
+    import torch
+
+    try:
+        content = torch.load(path, **options)
+        reason = "it has other content"
+    except Exception as error:  # whatever damaged bytes make of a pickle
+        content, reason = None, str(error).partition("\n")[0] or type(error).__name__
+    if not isinstance(content, dict) or content.keys() != keys:
+        raise SystemExit(f"{path} is not {kind} that this program can read, or is damaged: {reason}")
+    return content
 
 
 def relevant(args: Any) -> dict[str, Any]:
@@ -85,6 +122,25 @@ def relevant(args: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(args).items() if name not in MAY_DIFFER}
 
 
-def attributes(value: Any, objects: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an object, except for those that are among `objects`."""
-    return {name: v for name, v in vars(value).items() if all(v is not other for other in objects.values())}
+def state_of(name: str, value: Any, objects: Mapping[str, Any]) -> Any:
+    """Return the state of an object for `restore_state`, without the attributes that are among `objects`."""
+    owner = owner_of(value)
+    if hasattr(owner, "__setstate__"):
+        return owner.__getstate__()
+    if not hasattr(owner, "__dict__"):
+        raise TypeError(f"objects[{name!r}] must have attributes or a __setstate__, got {shown(value)}")
+    return {name: v for name, v in vars(owner).items() if all(v is not other for other in objects.values())}
+
+
+def restore_state(value: Any, state: Any) -> None:
+    """Put an object into a state that `state_of` has returned."""
+    owner = owner_of(value)
+    if hasattr(owner, "__setstate__"):
+        owner.__setstate__(state)
+    else:
+        vars(owner).update(state)
+
+
+def owner_of(value: Any) -> Any:
+    """Return the object that has the state of another one: that of a NumPy generator is in its bit generator."""
+    return getattr(value, "bit_generator", value)

@@ -11,10 +11,13 @@ from typing import Any
 
 import envpool
 from envpool._support.files import replaced
+from envpool.training.checkpoint import read
 from envpool.training.runs import make_pool
 
 #: Seed of evaluations, far from the seeds of training, and their number of episodes.
 EVALUATION_SEED, EPISODES = 1_000_000, 100
+#: What the file of a policy consists of.
+KEYS = {"task", "options", "hidden", "networks", "scale"}
 
 
 def use(args: Any, agent: Any, is_interrupted: bool, script: str) -> None:
@@ -89,9 +92,7 @@ def restore(path: str, agent_class: Callable[..., Any]) -> tuple[Any, str, dict[
     agent_class : callable
         ``agent_class(pool, hidden)`` makes an untrained policy for a pool of the task.
     """
-    import torch
-
-    content = torch.load(path, map_location="cpu", weights_only=True)
+    content = read(path, "a policy", KEYS, map_location="cpu", weights_only=True)
     options = json.loads(content["options"])
     with make_pool(content["task"], **options) as env:
         agent = agent_class(env, content["hidden"])

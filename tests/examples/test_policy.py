@@ -146,6 +146,7 @@ def test_images_are_seen_in_bfloat16_where_the_processor_multiplies_it(ppo, has_
         (["--device", "nowhere"], "--device nowhere cannot be used here: "),
         (["--save", "a.pt", "--seeds", "2"], "--save belongs to a single run: leave out --seeds"),
         (["--eval", "no.pt"], "--eval: the file 'no.pt' does not exist"),
+        (["--eval", "empty.pt"], "empty.pt is not a policy that this program can read, or is damaged"),
         (["--save", "."], "cannot write .: it is a directory"),
         (["--capture-video", "a.avi"], "--capture-video must end in .mp4 or .gif, got 'a.avi'"),
         (["--eval", "--seeds", "2"], "--eval belongs to a single run: leave out --seeds"),
@@ -153,6 +154,7 @@ def test_images_are_seen_in_bfloat16_where_the_processor_multiplies_it(ppo, has_
 )
 def test_mistakes_are_noticed_before_the_training(ppo, arguments, text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("empty.pt").touch()
     with pytest.raises(SystemExit, match=text):
         ppo.main(arguments)
 
