@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from envpool.config.checks import check_range, is_sequence, whole_number
+from envpool.config.checks import check_range, convert, is_sequence, whole_number
 from envpool.errors import ConfigError, PoolStateError
 from envpool.evaluation.playing import Player, Policy, check_pool, leaves, quotas, seeds_of
 from envpool.evaluation.pools import open_task
@@ -96,7 +96,7 @@ def evaluate(
     the rewards that the pool returns. The return of an episode with players is the sum over the players. With
     ``controlled="alternate"``, the policy is another player in each episode of an environment, and the return is its.
     """
-    confidence = float(confidence)
+    confidence = convert("confidence", confidence, 0.95)
     if not 0 < confidence < 1:
         raise ConfigError(f"confidence must be between 0 and 1, got {confidence}")
     check_range("max_steps", whole_number("max_steps", max_steps), 1)

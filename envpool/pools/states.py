@@ -80,7 +80,7 @@ class EnvStates(Sequence["EnvStates"]):
             return EnvStates(self.states[key])
         if isinstance(key, (int, np.integer)):
             return EnvStates((self.states[key],))
-        return EnvStates(self.states[i] for i in np.arange(len(self))[key])
+        return EnvStates(self.states[i] for i in np.atleast_1d(np.arange(len(self))[key]))
 
     def __add__(self, other: object) -> EnvStates:
         return EnvStates(self.states + other.states) if isinstance(other, EnvStates) else NotImplemented

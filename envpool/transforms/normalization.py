@@ -108,12 +108,12 @@ class Normalization:
 
     def restart(self, env_ids: Any = None) -> None:
         """Restart the discounted sums of environments, by default of all, as a reset does."""
-        self._transforms.discounted_rewards()[slice(None) if env_ids is None else np.asarray(env_ids)] = 0
+        self._transforms.discounted_rewards()[slice(None) if env_ids is None else integers(env_ids)] = 0
 
     def copy(self, source_ids: Any, target_ids: Any) -> None:
         """Copy the discounted sums of environments to others."""
         sums = self._transforms.discounted_rewards()
-        sums[np.asarray(target_ids)] = sums[np.asarray(source_ids)]
+        sums[integers(target_ids)] = sums[integers(source_ids)]
 
     def _check(self, name: str, value: Any) -> npt.NDArray[np.float64]:
         """Return an entry as a C-contiguous array, or raise ConfigError."""
@@ -126,7 +126,8 @@ class Normalization:
         except (TypeError, ValueError) as error:
             raise ConfigError(f"{name} must have numbers, got {shown(value)}: {error}") from None
         if array.shape != shape:
-            raise ConfigError(f"{name} must have the shape {shape}, got {array.shape}")
+            way_out = ": leave it out to keep the pool's own" if part == "discounted" else ""
+            raise ConfigError(f"{name} must have the shape {shape}, got {array.shape}{way_out}")
         is_fine = np.isfinite(array) & ((array >= 0) if part in ("var", "count") else True)
         if not np.all(is_fine):
             allowed = "finite and not negative" if part in ("var", "count") else "finite"
@@ -139,3 +140,8 @@ class Normalization:
                 f"hold, got {array[too_large].flat[0]}"
             )
         return array
+
+
+def integers(ids: Any) -> npt.NDArray[np.int64]:
+    """Return ids that a pool has accepted as integers, which those of an empty list are not."""
+    return np.asarray(ids, np.int64)

@@ -153,6 +153,7 @@ def test_quotas_and_seeds():
         ((wait, Lengths), {"seeds": -1}, ConfigError, r"seeds must be between 0 and 2\*\*64 - 1, got -1"),
         ((wait, Lengths, 2), {"seeds": 2**64 - 1}, ConfigError, "seeds must be at most 18446744073709551614, since"),
         ((wait, Lengths), {"confidence": 1.5}, ConfigError, "confidence must be between 0 and 1, got 1.5"),
+        ((wait, Lengths), {"confidence": "a"}, TypeError, "confidence must be of type float, got 'a'"),
         (("best", Lengths), {}, TypeError, "policy must be 'random' or a function"),
         ((wait, 3), {}, TypeError, "pool must be a pool of .*, got int"),
         ((wait, "CartPole-v1"), {"video": "a.webm"}, ConfigError, r"must end in .mp4 or .gif, got 'a.webm'"),

@@ -23,7 +23,7 @@ def test_a_sequence(states):
     assert [len(state) for state in states] == [1] * 4
     assert states[0] + states[1] + states[2:] == states
     assert states[-1] == states[3]
-    assert states[np.int64(2)] == states[2]
+    assert states[np.int64(2)] == states[np.array(2)] == states[2]
     assert states[[3, 0, 0]] == states[3] + states[0] + states[0]
     assert states[np.array([True, False, False, True])] == states[[0, 3]]
     assert states[::-1][::-1] == states

@@ -190,6 +190,7 @@ def test_episode_statistics_count_raw_rewards():
         ({"obs.mean": np.full(4, 1e39)}, r"obs.mean must be between -1e\+18 and 1e\+18, .* got 1e\+39"),
         ({"reward.mean": -1e19}, "reward.mean must be between"),
         ({"reward.discounted": [0, 1e30]}, "reward.discounted must be between"),
+        ({"reward.discounted": [0] * 4}, r"discounted must have the shape \(2,\), got \(4,\): leave it out"),
         ({"obs.var": np.full(4, 1e39)}, r"obs.var times obs.count must be at most 1e\+38"),
         ({"reward.var": 1e30, "reward.count": 1e9}, "reward.var times reward.count must be at most"),
         ({"obs.count": 1e300}, r"obs.count must be positive and at most 1e\+38, got 1e\+300"),
@@ -208,6 +209,16 @@ def test_values_that_would_become_nan(entries, text):
         for _ in range(20):
             obs, reward, *_ = pool.step(np.ones(2, int))
         assert np.isfinite(obs).all() and np.isfinite(reward).all()
+
+
+def test_states_of_no_environments():
+    with envpool.make_gymnasium("CartPole-v1", num_envs=2, normalize_reward=True) as pool:
+        pool.reset()
+        pool.step(np.ones(2, int))
+        before = pool.normalization.get()["reward.discounted"].tolist()
+        pool.copy_state([], [])
+        pool.set_state(pool.get_state([]), [])
+        assert pool.normalization.get()["reward.discounted"].tolist() == before
 
 
 def test_statistics_are_copied_not_assigned():
