@@ -2,65 +2,25 @@
 
 import os
 import signal
-from collections import defaultdict
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
-from pettingzoo.classic import tictactoe_v3
 from pettingzoo.utils import BaseParallelWrapper
 
 import envpool
 from envpool.adapters.pettingzoo import aec_env, parallel_env
-from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvStepError
+from envpool.errors import ActionError, EnvStepError
 from envpool.rollout import Rollout
 from envpool.tasks.players import RESERVED
 from tests.support import plugin
 from tests.support.crowd import CUT, DIE
+from tests.support.duels import WORKERS, Duel, duels
 
 VIEWS = ["rows", "grid", "dict"]
-WORKERS = ["inline", "thread", "process"]
 MODES = ["next_step", "same_step", "disabled"]
-
-
-class Duel:
-    """A parallel environment in the form of PettingZoo: agent "b_0" leaves after two steps, "a_0" after four."""
-
-    possible_agents = ("a_0", "b_0")
-
-    def __init__(self, sizes=(3, 3)):
-        self.sizes = dict(zip(self.possible_agents, sizes, strict=True))
-
-    def observation_space(self, agent):
-        return spaces.Box(-9, 9, (self.sizes[agent],), np.float32)
-
-    def action_space(self, agent):
-        return spaces.Discrete(5)
-
-    def _obs(self):
-        return {a: np.full(self.sizes[a], self.count, np.float32) for a in self.agents}
-
-    def _infos(self):
-        return {a: {} for a in self.agents}
-
-    def reset(self, seed=None, options=None):
-        self.agents, self.count = ["a_0", "b_0"], 0
-        return self._obs(), self._infos()
-
-    def step(self, actions):
-        assert sorted(actions) == self.agents
-        self.count += 1
-        obs, rewards = self._obs(), {a: float(actions[a]) for a in self.agents}
-        ended = {a: self.count == {"a_0": 4, "b_0": 2}[a] for a in self.agents}
-        out = obs, rewards, dict(ended), dict.fromkeys(self.agents, False), self._infos()
-        self.agents = [a for a in self.agents if not ended[a]]
-        return out
-
-
-def duels(num_envs=2, cls=Duel, **options):
-    return envpool.make_python(cls, num_envs, **{"players": "grid", "num_threads": 2, **options})
 
 
 def assert_same(ours, theirs):
@@ -338,6 +298,13 @@ def test_infos(workers):
         assert step.observation.player_mask.all()
 
 
+def test_infos_of_controlled_agents():
+    with duels(2, Informing, controlled=["b"]) as pool:
+        pool.reset()
+        *_, info = pool.step(np.ones((2, 1), int))
+        assert info["player_mask"].tolist() == [[True]] * 2 and info["count"].shape == (2, 1)
+
+
 class Recursive(Duel):
     def _infos(self):
         info = {"fine": 1}
@@ -427,18 +394,11 @@ def test_attributes_are_those_of_the_environment(wrap, workers):
         assert pool.get_attr("scale") == (5, 6) and pool.get_attr("_own") == (1, 1)
 
 
-def test_attributes_of_games():
-    with envpool.make_python(tictactoe_v3.env, 1) as pool:
-        pool.reset()
-        pool.set_attr("board", "none")
-        assert pool.get_attr("unwrapped")[0].board == "none" and pool.get_attr("agent_selection") == ("player_1",)
-
-
 def test_a_process_that_is_killed():
     with duels(4, workers="process", on_error="restart") as pool:
         pool.reset()
         pool.step(np.ones((4, 2), int))
-        os.kill(pool.call("pid", env_ids=[0])[0] if hasattr(Duel, "pid") else pool._visit(pid)[0], signal.SIGKILL)
+        os.kill(pool._visit(pid)[0], signal.SIGKILL)
         obs, reward, *_, info = pool.step(np.ones((4, 2), int))
         assert info["_error"].tolist() == [True, False, True, False]
         assert info["player_truncated"].all(1).tolist() == [True, False, True, False]
@@ -450,113 +410,6 @@ def test_a_process_that_is_killed():
 
 def pid(env):
     return os.getpid()
-
-
-class Wrong(Duel):
-    form = ""
-
-    def _obs(self):
-        obs = super()._obs()
-        if self.form == "shape":
-            obs["b_0"] = np.zeros(2, np.float32)
-        elif self.form == "bounds":
-            obs["b_0"][1] = 11
-        elif self.form == "dtype":
-            obs["b_0"] = ["one", "two", "three"]
-        return obs
-
-
-@pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        ("shape", "observation of agent 'b_0' has shape .*, but its space says"),
-        ("dtype", "observation of agent 'b_0' contains"),
-    ],
-)
-def test_observations_that_are_refused(form, text):
-    with duels(1, type("Env", (Wrong,), {"form": form})) as pool, pytest.raises(EnvStepError, match=text):
-        pool.reset()
-
-
-def without(agent, at):
-    """Return a function that removes an agent from a dict of the result of a step."""
-    return lambda out: tuple({a: v for a, v in part.items() if k != at or a != agent} for k, part in enumerate(out))
-
-
-def having(agent, at, value):
-    """Return a function that sets the entry of an agent in a dict of the result of a step."""
-    return lambda out: tuple(part | {agent: value} if k == at else part for k, part in enumerate(out))
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        (lambda out: out[:4], r"step\(\) must return \(obs, rewards, .*\), got 4 values"),
-        (lambda out: None, r"step\(\) must return \(obs, rewards, .*\), got None"),
-        (lambda out: (*out[:4], None), r"the infos of step\(\) must be a dict by agent, got None"),
-        (without("b_0", 1), r"the rewards of step\(\) must have each agent that has acted, but they lack 'b_0'"),
-        (without("a_0", 2), r"the terminations of step\(\) must have .*, but they lack 'a_0'"),
-        (having("c_0", 3, True), "agents of the truncations must be among possible_agents, .* got 'c_0'"),
-        (having("a_0", 2, "False"), "the termination of agent 'a_0' must be True or False, got 'False'"),
-        (having("b_0", 3, np.nan), "the truncation of agent 'b_0' must be True or False, got nan"),
-        (having("b_0", 1, None), "the reward of agent 'b_0' must be a real number, got None"),
-    ],
-)
-def test_results_that_are_refused(change, text):
-    class Changed(Duel):
-        def step(self, actions):
-            return change(super().step(actions))
-
-    with duels(cls=Changed) as pool:
-        pool.reset()
-        with pytest.raises(EnvStepError, match=text):
-            pool.step(np.zeros((2, 2), int))
-
-
-def test_dicts_that_pettingzoo_allows():
-    """Observations and infos may have more keys, and a dict may have defaults."""
-
-    class Sparse(Duel):
-        def step(self, actions):
-            obs, _, ended, cut, infos = super().step(actions)
-            return obs | {"common": 3}, defaultdict(float, b_0=2.0), ended, cut, infos | {"common": {"x": 1}}
-
-    with duels(1, cls=Sparse) as pool:
-        pool.reset()
-        assert pool.step(np.zeros((1, 2), int))[1].tolist() == [[0, 2]]
-
-
-@pytest.mark.parametrize("workers", WORKERS)
-@pytest.mark.parametrize("names", [("a_0", "b_0", "c_0"), ("b_0", "a_0")])
-def test_a_new_environment_must_fit_the_pool(names, workers, tmp_path):
-    """A failed environment is made anew, now with other agents."""
-
-    class Changing(Duel):
-        def __init__(self):
-            if (tmp_path / "failed").exists():
-                self.possible_agents = names
-            super().__init__((3,) * len(self.possible_agents))
-
-        def step(self, actions):
-            (tmp_path / "failed").touch()
-            raise RuntimeError("broken")
-
-    with duels(1, Changing, workers=workers, on_error="restart") as pool:
-        pool.reset()
-        pool.step(np.zeros((1, 2), int))
-        text = pool.step(np.zeros((1, 2), int))[-1]["error"][0]
-        assert f"environment 0 has the possible_agents {list(names)}, but the pool has ['a_0', 'b_0']" in text
-
-
-def test_debug():
-    text = r"the observation\['b_0'\], at \(1,\), must be between -9.0 and 9.0"
-    with duels(1, type("Env", (Wrong,), {"form": "bounds"}), debug=True) as pool, pytest.raises(ValueError, match=text):
-        pool.reset()
-    with duels(2, debug=True) as pool:
-        pool.reset()
-        for _ in range(3):
-            obs, *_ = pool.step(np.ones((2, 2), int))
-        assert obs.tolist() == [[[3, 3, 3], [0, 0, 0]]] * 2
 
 
 @pytest.mark.parametrize("workers", ["inline", "process"])
@@ -602,71 +455,6 @@ def test_agents_that_take_turns_in_a_cycle():
             assert_same(ours.step(actions), theirs.step(actions))
 
 
-@pytest.mark.parametrize("workers", WORKERS)
-def test_games(workers):
-    """AEC environments whose agents move in turn are turn-based tasks."""
-    with envpool.make_python(tictactoe_v3.env, 3, workers=workers, num_threads=2, players="grid") as pool:
-        assert pool.spec.is_turn_based and pool.action_space == spaces.Discrete(9)
-        assert pool.observation_space.shape == (2, 3, 3, 2)
-        games = [tictactoe_v3.env() for _ in range(3)]
-        obs, info = pool.reset()
-        for game in games:
-            game.reset(seed=42)
-        over = [False] * 3
-        while not any(over):
-            mover, moves = info["current_player"], pool.sample_actions(1)
-            for k, game in enumerate(games):
-                seen = game.observe(game.agent_selection)
-                assert game.agent_selection == f"player_{mover[k] + 1}"
-                assert np.array_equal(info["legal_action_mask"][k], seen["action_mask"] != 0)
-                game.step(int(moves[k]))
-                over[k] = any(game.terminations.values())
-            obs, reward, terminated, truncated, info = pool.step(moves)
-            assert terminated.tolist() == over and not truncated.any()
-            for k, game in enumerate(games):
-                assert reward[k].tolist() == [game.rewards[agent] for agent in game.agents]
-                for p, agent in enumerate(game.agents):
-                    assert np.array_equal(obs[k, p], game.observe(agent)["observation"])
-            assert "active_agent" not in info
-        assert (info["current_player"][over] == -1).all() and not info["legal_action_mask"][over].any()
-        assert info["player_terminated"][over].all()
-
-
-def test_moves_of_games():
-    with envpool.make_python(tictactoe_v3.env, 2, players="rows", observe="current") as pool:
-        obs, info = pool.reset()
-        assert obs.shape == (2, 3, 3, 2) and info["players"]["id"].tolist() == [0, 0]
-        pool.step([4, 4])
-        with pytest.raises(ActionError, match="4"):
-            pool.step([0, 4])
-        *_, info = pool.step([0, 1])
-        assert info["players"]["id"].tolist() == [0, 0] and not info["legal_action_mask"][:, 4].any()
-    with envpool.make_python(tictactoe_v3.env, 1, players="grid", illegal_actions="lose") as pool:
-        pool.reset()
-        pool.step([4])
-        _, reward, terminated, *_ = pool.step([4])
-        assert reward.tolist() == [[0, -1]] and terminated.all()
-    with envpool.make_python(tictactoe_v3.env, 4, controlled=[1], opponents="random") as pool:
-        obs, info = pool.reset()
-        assert obs.shape == (4, 3, 3, 2)
-        for _ in range(20):
-            obs, reward, *_, info = pool.step(pool.sample_actions())
-            assert reward.shape == (4,)
-    with duels(2, Informing, controlled=["b"]) as pool:
-        pool.reset()
-        *_, info = pool.step(np.ones((2, 1), int))
-        assert info["player_mask"].tolist() == [[True]] * 2 and info["count"].shape == (2, 1)
-
-
-def test_games_whose_moves_differ():
-    class Game(type(tictactoe_v3.env().unwrapped)):
-        def action_space(self, agent):
-            return spaces.Discrete(9 if agent == "player_1" else 8)
-
-    with pytest.raises(ConfigError, match="agents that move in turn must have equal action spaces"):
-        envpool.make_python(Game)
-
-
 class Odd(Duel):
     """Agents whose names are numbers, one of them after the other."""
 
@@ -686,47 +474,6 @@ def test_names_and_options_of_resets():
         assert pool.get_attr("got") == ((1, {"a": 1}), (2, {"a": 1}))
         pool.reset()
         assert pool.get_attr("got") == ((None, None), (None, None))
-
-
-def test_what_is_refused():
-    class Texts(Duel):
-        def observation_space(self, agent):
-            return spaces.Text(3)
-
-    class Unlike(Duel):
-        def action_space(self, agent):
-            return spaces.Discrete(5) if agent == "a_0" else spaces.Box(0, 1)
-
-    class Empty(Duel):
-        possible_agents = ()
-
-        def __init__(self):
-            pass
-
-    class Twins(Duel):
-        possible_agents = ("a_0", "a_0")
-
-    class Absent(Duel):
-        def reset(self, seed=None, options=None):
-            self.agents = []
-            return {}, {}
-
-    for cls, text in (
-        (Texts, "the obs space of agent 'a_0' contains .*: wrap the environment"),
-        (Unlike, "the action space of agent 'b_0' is Box.*, but that of the first agent is Discrete"),
-        (Empty, "possible_agents of Empty must have at least one agent"),
-        (Twins, "possible_agents of Twins must have .* different names, got"),
-    ):
-        with pytest.raises(ConfigError, match=text):
-            duels(cls=cls)
-    with pytest.raises((ConfigError, EnvCreateError), match="environment 1 has the possible_agents"):
-        envpool.make_python([Duel, type("Other", (Duel,), {"possible_agents": ("a_0", "c_0")})])
-    with duels(1, Absent) as pool, pytest.raises(EnvStepError, match=r"at least one agent in env\.agents"):
-        pool.reset()
-    with pytest.raises(ConfigError, match=r"a VectorEnv does not support tasks with players.*envpool\.make_python"):
-        envpool.make_vec(Duel, 2)
-    with pytest.raises(ConfigError, match="players must be None"):
-        envpool.make_python("CartPole-v1", 1, players="grid")
 
 
 def test_auto_chooses_workers():
