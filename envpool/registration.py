@@ -6,7 +6,6 @@ and the pool class takes both.
 
 from __future__ import annotations
 
-import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 register = registry.register
 list_all_envs = registry.list_all_envs
 
-_logger = logging.getLogger("envpool")
 #: Entry points of gymnasium's ids of Atari and dm_control: an error that names the native id is better than a slow
 #: pool.
 NATIVE_UNDER_OTHER_IDS = ("ale_py.", "shimmy.dm_control")
@@ -115,7 +113,11 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
 
         return EnvPoolVectorEnv(env, num_envs, **options)
     if isinstance(env, str):
-        _logger.warning("%s has no native version: its Python environments are used: `envpool docs python_envs`", env)
+        import logging
+
+        logging.getLogger("envpool").warning(
+            "%s has no native version: its Python environments are used: `envpool docs python_envs`", env
+        )
     from envpool.python_envs.vector_env import PythonVectorEnv
 
     return PythonVectorEnv(env, num_envs, **options)

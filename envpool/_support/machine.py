@@ -21,6 +21,8 @@ def thread_cpus(thread: int = 0) -> set[int]:
 _CPUS_AT_IMPORT = frozenset(thread_cpus())
 #: With one of these variables, an OpenMP library binds the thread that loads it, usually to one CPU.
 BINDING = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY")
+#: Bytes below every limit: a process that has loaded numpy uses more.
+ALWAYS_FITS = 16 << 20
 
 
 # ---- CPUs ------------------------------------------------------------------------------------------------------------
@@ -48,7 +50,7 @@ def _openmp_cpus() -> set[int]:
     """Return the CPUs of the places of every OpenMP library that is loaded."""
     import ctypes
 
-    with open("/proc/self/maps") as maps:
+    with open("/proc/self/maps", errors="surrogateescape") as maps:
         files = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "omp" in line.rpartition("/")[2]}
     cpus: set[int] = set()
     for file in sorted(files):
@@ -73,9 +75,9 @@ def cpu_limit(proc: str = "/proc/self") -> int:
     """
     cpus = len(process_cpus())
     for folder in _group_folders(proc, "cpu"):
-        quota, _, period = (_read(folder / "cpu.max") or "").partition(" ")
+        quota, _, period = (_read(f"{folder}/cpu.max") or "").partition(" ")
         if not quota:
-            quota, period = _read(folder / "cpu.cfs_quota_us") or "", _read(folder / "cpu.cfs_period_us") or ""
+            quota, period = _read(f"{folder}/cpu.cfs_quota_us") or "", _read(f"{folder}/cpu.cfs_period_us") or ""
         if quota.isdigit() and period.isdigit() and int(period):  # "max" and -1 stand for no quota
             cpus = min(cpus, -(-int(quota) // int(period)))
     return max(cpus, 1)
@@ -115,9 +117,9 @@ def memory_limit(proc: str = "/proc/self") -> tuple[int, str]:
     limit, source = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), "the memory of this machine"
     for folder in _group_folders(proc, "memory"):
         for name in ("memory.max", "memory.limit_in_bytes"):
-            text = _read(folder / name) or ""
+            text = _read(f"{folder}/{name}") or ""
             if text.isdigit() and int(text) < limit:
-                limit, source = int(text), f"the limit of its control group, {folder / name}"
+                limit, source = int(text), f"the limit of its control group, {folder}/{name}"
     return limit, source
 
 
@@ -131,6 +133,8 @@ def check_memory(needed: int, what: str, way_out: str) -> None:
     what, way_out : str
         For the message: what needs the memory, and what to do.
     """
+    if needed < ALWAYS_FITS:
+        return
     limit, source = memory_limit()
     if needed > 0.9 * limit:
         raise MemoryError(
@@ -142,29 +146,32 @@ def check_memory(needed: int, what: str, way_out: str) -> None:
 # ---- control groups --------------------------------------------------------------------------------------------------
 
 
-def _read(file: Path) -> str | None:
+def _read(file: str | Path) -> str | None:
     try:
-        return file.read_text().strip()
+        with open(file, errors="surrogateescape") as opened:
+            return opened.read().strip()
     except OSError:
         return None
 
 
-def _group_folders(proc: str, controller: str) -> Iterator[Path]:
+def _group_folders(proc: str, controller: str) -> Iterator[str]:
     """Yield the folders of the control groups of the process that may limit `controller`, up to the root."""
     groups: dict[str, str] = {}
-    for line in (_read(Path(proc, "cgroup")) or "").splitlines():
+    for line in (_read(f"{proc}/cgroup") or "").splitlines():
         number, controllers, path = line.split(":", 2)
         if number == "0":
             groups["cgroup2"] = path
         elif controller in controllers.split(","):
             groups["cgroup"] = path
-    for line in (_read(Path(proc, "mountinfo")) or "").splitlines():
+    for line in (_read(f"{proc}/mountinfo") or "").splitlines():
         mount, _, system = line.partition(" - ")
         kind, _, options = system.split(" ", 2)
         if kind not in groups or (kind == "cgroup" and controller not in options.split()[-1].split(",")):
             continue
         root, top = (part.replace("\\040", " ") for part in mount.split(" ")[3:5])
         # A container may see its own group mounted as the root, and may read the path of that group as the host's.
-        inside = os.path.relpath(groups[kind], root) if groups[kind].startswith(root) else "."
-        folder = Path(top, inside)
-        yield from (f for f in (folder, *folder.parents) if f.is_relative_to(top))
+        is_inside = f"{groups[kind]}/".startswith(f"{root.rstrip('/')}/")
+        folder = os.path.normpath(os.path.join(top, os.path.relpath(groups[kind], root) if is_inside else "."))
+        while folder.startswith(top):
+            yield folder
+            folder = "" if folder == top else os.path.dirname(folder)

@@ -149,10 +149,11 @@ class EnvPool(PoolAttributes, Pool):
             "render_modes": spec.render_modes,
             "render_fps": spec.render_fps,
         }
-        values = {name: getattr(config, name) for name in spec.param_spec}
-        own = {name: value for name, value in values.items() if np.ndim(value) > len(spec.param_spec[name].shape)}
+        params = spec.param_spec
+        values = {name: getattr(config, name) for name in params}
+        own = {name: value for name, value in values.items() if np.ndim(value) > len(params[name].shape)}
         if spec.draws is not None:  # the values until the first draw; build() got other ones
-            own |= {k: spec.param_spec[k].default if values[k] is None else values[k] for k in spec.draws.ranges}
+            own |= {k: params[k].default if values[k] is None else values[k] for k in spec.draws.ranges}
         self.set_params(own)
         if spec.draws is not None:
             set_draws(self, spec.draws, None)

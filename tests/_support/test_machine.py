@@ -87,6 +87,9 @@ V1 = (
          {"mem/memory.limit_in_bytes": f"{GIB}\n"}, GIB, "mem/memory.limit_in_bytes"),
         ((["4:memory:/docker/x"], [("cgroup", "/other", "mem", "rw,memory")]),
          {"mem/memory.limit_in_bytes": f"{GIB}\n"}, GIB, "mem/memory.limit_in_bytes"),
+        # A group beside that of the mount, whose name begins with that of the mount's.
+        ((["4:memory:/docker/xy"], [("cgroup", "/docker/x", "mem", "rw,memory")]),
+         {"mem/memory.limit_in_bytes": f"{GIB}\n"}, GIB, "mem/memory.limit_in_bytes"),
         (([], []), {}, None, "this machine"),
     ],
 )  # fmt: skip
@@ -121,6 +124,13 @@ def test_cpu_limit(system, groups, files, limit, monkeypatch):
 def test_cpus_limit_the_quota(system, monkeypatch):
     monkeypatch.setattr(machine, "process_cpus", lambda: {3})
     assert machine.cpu_limit(system(*V2, {"fs/a/b/cpu.max": "800000 100000\n"})) == 1
+
+
+def test_a_mount_whose_name_is_no_text(system, tmp_path):
+    proc = system(*V2, {"fs/a/b/memory.max": f"{GIB}\n"})
+    with open(tmp_path / "proc/mountinfo", "ab") as file:
+        file.write(b"40 1 0:40 / /mnt/\xff rw shared:9 - ext4 /dev/sda rw\n")
+    assert machine.memory_limit(proc)[0] == GIB
 
 
 def test_this_process():
