@@ -4,7 +4,6 @@ cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from envpool._core.batch_transforms cimport BatchTransforms
 from envpool._core.blocks cimport BatchBlock, BlockStore
 from envpool._core.failures cimport FailureReports
 from envpool._core.guard cimport Guard
@@ -24,6 +23,12 @@ cdef inline int check_can_fill(const Engine* e) except -1:
     return 0
 
 
+cdef class BatchTransforms:
+    cdef void apply(self, const Engine* e, Block* b, int64_t first, int64_t end) noexcept
+    cdef void note_resets(self, const int32_t* ids, int32_t n) noexcept
+    cdef bint changes_observations(self) noexcept
+
+
 @cython.final
 cdef class Batches:
     cdef Engine* engine
@@ -31,7 +36,7 @@ cdef class Batches:
     cdef BlockStore store
     cdef FailureReports failures
     cdef Statistics statistics
-    cdef BatchTransforms transforms      # usually None
+    cdef BatchTransforms transforms     # usually None
     cdef object view                # of envs with players; else None
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory

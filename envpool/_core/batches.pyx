@@ -15,7 +15,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from envpool._core.atomic cimport ep_load_rlx32
-from envpool._core.batch_transforms cimport BatchTransforms
 from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore
 from envpool._core.failures cimport FailureReports, check_signals
 from envpool._core.guard cimport Guard
@@ -78,6 +77,20 @@ cdef inline bint is_deliverable(Batches b, int64_t rows) noexcept:
     cdef Engine* e = b.engine
     return (is_ready(e) and (rows < 0 or rows == e.outstanding)
             and not (ep_load_rlx32(&e.failures) > 0 and b.has_failures()))
+
+
+cdef class BatchTransforms:
+    """What is done to the rows of batches before they are handed out, see ``envpool/transforms/scaling.pyx``."""
+
+    cdef void apply(self, const Engine* e, Block* b, int64_t first, int64_t end) noexcept:
+        """Transforms rows first to end - 1 of a block. It is called once per row, in the order of the rows."""
+
+    cdef void note_resets(self, const int32_t* ids, int32_t n) noexcept:
+        """Notes envs that the user resets."""
+
+    cdef bint changes_observations(self) noexcept:
+        """Whether a batch is handed out with other observations than the workers have written."""
+        return False
 
 
 @cython.final
@@ -256,7 +269,7 @@ cdef class Batches:
         self.engine.blocks[0] = block.block
 
     cdef bint changes_observations(self) noexcept:
-        """Whether a batch is handed out with other observations than the workers have written."""
+        """See BatchTransforms."""
         return self.transforms is not None and self.transforms.changes_observations()
 
     cdef void end_placement(self) noexcept:

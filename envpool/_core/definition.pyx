@@ -81,7 +81,7 @@ class Field(namedtuple("Field", ["name", "dtype", "shape", "low", "high"], defau
     __slots__ = ()
 
 
-# Begins the names of fields that are not handed out: the pool makes other arrays of them, see batch_transforms.pyx.
+# Begins the names of fields that are not handed out: the pool makes other arrays of them, see transforms/scaling.pyx.
 RAW_PREFIX = "raw:"
 # Names of fields and of actions: parts that are not empty, between dots.
 FIELD_NAME = re.compile(rf"({RAW_PREFIX})?(obs|(obs|info):[^.:\0]+(\.[^.:\0]+)*)")

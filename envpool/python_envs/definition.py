@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import envpool.python_envs.envs as envs
 from envpool._core.definition import DTYPES
-from envpool._core.poisoned import poisoned
 from envpool.config.options import TRANSFORM_DEFAULTS
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, PlayerGroup
@@ -35,7 +34,11 @@ class PythonEnv(EnvDefinition):
         config.source.is_in_use = True
         if config.source.processes is None:
             capsule = envs.build(config.source)
-            return poisoned(capsule) if config.source.debug else capsule
+            if not config.source.debug:
+                return capsule
+            from envpool.transforms.poisoned import poisoned
+
+            return poisoned(capsule)
         from envpool.python_envs import proxy
 
         return proxy.build(config.source)

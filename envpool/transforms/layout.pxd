@@ -2,8 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from envpool._core.inner cimport Inner
 from envpool.env cimport envpool_env
+from envpool.transforms.inner cimport Inner
 
 cdef enum:
     MAX_FIELDS = 64             # ENVPOOL_MAX_FIELDS

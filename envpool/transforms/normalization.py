@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from envpool._core.batch_transforms import BatchTransforms
 from envpool._core.casts import fitted
 from envpool._support.text import shown
 from envpool.errors import ConfigError
+
+if TYPE_CHECKING:
+    from envpool.transforms.scaling import BatchScaling
 
 #: Limits of what `Normalization.set` takes. Those of float32 arrays are computed in float32: the squares of larger
 #: means, or larger sums of squares, would become infinite and then NaN.
@@ -23,7 +25,7 @@ class Normalization:
 
     Parameters
     ----------
-    transforms : BatchTransforms
+    transforms : BatchScaling
         The transforms of the pool.
     shapes : mapping of str to tuple of int
         Shape of one environment's row of each observation array that is normalised.
@@ -31,7 +33,7 @@ class Normalization:
 
     __slots__ = ("_shapes", "_transforms")  # a misspelt attribute is an error
 
-    def __init__(self, transforms: BatchTransforms, shapes: Mapping[str, tuple[int, ...]]):
+    def __init__(self, transforms: BatchScaling, shapes: Mapping[str, tuple[int, ...]]):
         self._transforms = transforms
         self._shapes = dict(shapes) | ({"reward": ()} if transforms.normalizes_reward else {})
 

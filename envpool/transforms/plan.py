@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from envpool._core.batch_transforms import BatchTransforms
 from envpool._core.definition import Field, describe
 from envpool.config.options import TRANSFORM_DEFAULTS
 from envpool.config.spaces import ArraySpec
@@ -17,6 +16,9 @@ from envpool.transforms.actions import transform_actions
 from envpool.transforms.normalization import Normalization
 from envpool.transforms.observations import BatchArray, row_shape, transform_fields, transform_groups
 from envpool.transforms.wrapped import wrap
+
+if TYPE_CHECKING:
+    from envpool.transforms.scaling import BatchScaling
 
 OBS_TRANSFORMS = ("time_aware", "frame_stack", "float32_obs", "normalize_obs", "clip_obs")
 ACTION_TRANSFORMS = ("clip_action", "rescale_action")
@@ -87,16 +89,18 @@ class Transforms:
         self._shapes = {array.name: row_shape(observations.fields[array.target]) for array in self._arrays}
         return wrap(capsule, observations.fields, actions, observations.changes, action_changes)
 
-    def for_batches(self, num_players: int = 0) -> BatchTransforms | None:
+    def for_batches(self, num_players: int = 0) -> BatchScaling | None:
         """Return the transforms of the batches of a new pool; None if batches are not transformed.
 
         `num_players` are the places for players in an environment, 0 if it has none.
         """
         if not self.changes("normalize_obs", "clip_obs", "scale_reward", "normalize_reward", "reward_clip"):
             return None
+        from envpool.transforms.scaling import BatchScaling
+
         obs = parameters(self._values["normalize_obs"], OBS_PARAMETERS)
         returns = parameters(self._values["normalize_reward"], REWARD_PARAMETERS)
-        return BatchTransforms(
+        return BatchScaling(
             self._num_envs,
             self._arrays,
             None if obs is None else obs["epsilon"],
@@ -107,7 +111,7 @@ class Transforms:
             num_players,
         )
 
-    def normalization(self, transforms: BatchTransforms | None) -> Normalization | None:
+    def normalization(self, transforms: BatchScaling | None) -> Normalization | None:
         """Return the running statistics of the transforms that `for_batches` has returned; None if there are none."""
         if transforms is None or not self.changes("normalize_obs", "normalize_reward"):
             return None

@@ -10,11 +10,11 @@ from libc.stdlib cimport calloc, free
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
-from envpool._core.inner cimport create_inner, pass_on
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, ENVPOOL_FLOAT64, ENVPOOL_NO_MEMORY, ENVPOOL_PLAYERS, envpool_batch, envpool_env,
     envpool_rows, envpool_setup,
 )
+from envpool.transforms.inner cimport create_inner, pass_on
 from envpool.transforms.rows cimport note_steps, targets_of, write_many
 from envpool.transforms.snapshots cimport with_snapshots
 from envpool.transforms.layout cimport ActionPlan, Config, FieldPlan, MAX_FIELDS, stacks_bytes, State

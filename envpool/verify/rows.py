@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from envpool._core.poisoned import poisoned
 from envpool.config.checks import integer
 from envpool.errors import UnwrittenRowsError
 from envpool.pools.classes import open_pool
 from envpool.registration import make_spec
 from envpool.sampling.sampler import Sampler
+from envpool.transforms.poisoned import poisoned
 
 #: The bytes with which two pools fill rows before each call: a value that is left out differs between them.
 POISONS = (0x00, 0xFF)

@@ -6,7 +6,7 @@ depend on threads. Transforms of single rows, such as stacks of frames, belong t
 
 Invariant: in a sync pool whose batches have all envs, observations and moments are those of gymnasium's
 ``wrappers.vector.NormalizeObservation`` around the same pool, and rewards those of ``wrappers.vector.NormalizeReward``,
-rounded to float32; see moments_loops.h for the arithmetic.
+rounded to float32; see moments.h for the arithmetic.
 
 If an array changes its dtype, the envs write their rows to a field of their own, which is not handed out. The final
 observations of SAME_STEP are normalised by the moments that the batch has left, and do not count in them.
@@ -22,6 +22,7 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from envpool._core.batches cimport BatchTransforms
 from envpool._core.calls cimport is_contiguous, item_bytes
 from envpool._core.players cimport ACTS, HAS_ROW, LAST, flags_of
 from envpool._core.structs cimport (
@@ -32,7 +33,16 @@ from envpool.env cimport ENVPOOL_FLOAT32, ENVPOOL_FLOAT64
 
 cnp.import_array()
 
-cdef extern from "moments_loops.h" nogil:
+cdef extern from "moments.h" nogil:
+    enum:
+        EP_TILE
+    ctypedef struct ep_moments:
+        double* mean
+        double* var
+        double* center
+        double count
+        int64_t size
+        int32_t single
     void ep_update(ep_moments* m, int32_t dtype, const void* x, int64_t n)
     void ep_normalize(const ep_moments* m, int32_t dtype, const void* x, float* out, int64_t n, double epsilon)
     void ep_update_scalar(ep_moments* m, const float* x, int64_t n)
@@ -42,11 +52,21 @@ cdef extern from "moments_loops.h" nogil:
     void ep_clip_float32(float* io, int64_t n, float low, float high)
     void ep_clip_float64(double* io, int64_t n, double low, double high)
 
+cdef struct ArrayPlan:          # the transforms of one array of an observation
+    int32_t source              # the field that the envs write
+    int32_t target              # the field that is handed out; equal to source: the rows are changed in place
+    int32_t dtype               # an envpool_dtype, of the source
+    int64_t items               # elements of a row
+    bint has_players            # whether each player of an env has a row
+    bint normalizes
+    bint clips
+    ep_moments moments
+
 # The count with which gymnasium's RunningMeanStd begins.
 cdef double FIRST_COUNT = 1e-4
 
 
-cdef class BatchTransforms:
+cdef class BatchScaling(BatchTransforms):
     """The transforms of the batches of one pool, and their running statistics.
 
     Parameters
@@ -69,6 +89,30 @@ cdef class BatchTransforms:
     num_players : int
         Places for players in each env; 0 if the envs have none.
     """
+
+    cdef object memory          # behind the arrays below
+    cdef ArrayPlan* arrays      # (num_arrays)
+    cdef int32_t num_arrays
+    cdef int64_t num_envs
+    cdef int32_t num_players    # places for players in each env; 0: the envs have none
+    cdef object gathered_memory     # behind `gathered`
+    cdef char* gathered         # the rows of the players that are present, one after the other
+    cdef readonly tuple names   # of the arrays
+    cdef double obs_epsilon
+    cdef double obs_low         # bounds of observations that are clipped
+    cdef double obs_high
+    cdef readonly bint normalizes_reward
+    cdef bint scales_reward
+    cdef bint clips_reward
+    cdef float scale
+    cdef double gamma
+    cdef double reward_epsilon
+    cdef float reward_low
+    cdef float reward_high
+    cdef ep_moments returns     # of the discounted rewards
+    cdef float* discounted      # by env, or by env and player: discounted sum of its rewards
+    cdef float* chosen          # those of the rows that count, in their order
+    cdef public bint is_frozen  # whether the moments stay as they are
 
     def __init__(self, num_envs, arrays, obs_epsilon, obs_bounds, scale, returns, reward_bounds, num_players=0):
         cdef ArrayPlan* a

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import envpool
-from envpool._core.poisoned import poisoned
 from envpool.errors import ConfigError, UnwrittenRowsError
 from envpool.pools.classes import open_pool
+from envpool.transforms.poisoned import poisoned
 from envpool.verify.rows import POISONS, check_rows, compare_pools
 from envpool.verify.rows import compare as compare_results
 from tests.support.definitions import Definition, pool_of

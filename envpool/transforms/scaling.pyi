@@ -6,7 +6,7 @@ import numpy.typing as npt
 from typing_extensions import disjoint_base
 
 @disjoint_base
-class BatchTransforms:
+class BatchScaling:
     is_frozen: bool
     def __init__(
         self,

@@ -7,19 +7,30 @@
  *   of rows in float64 and rounds the quotient.
  * - The moments of observations begin as float32 arrays; the first batch of another dtype turns them into float64.
  * - Nothing is fused or reordered: see the flags in setup.py. */
-#ifndef ENVPOOL_CORE_MOMENTS_LOOPS_H
-#define ENVPOOL_CORE_MOMENTS_LOOPS_H
+#ifndef ENVPOOL_TRANSFORMS_MOMENTS_H
+#define ENVPOOL_TRANSFORMS_MOMENTS_H
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "envpool/_core/dtypes.h"
-#include "envpool/_core/moments.h"
 #include "envpool/env.h"
 #include "envpool/simd.h"
 
+enum { EP_TILE = 64 }; /* least number of elements in a loop that the compiler vectorises */
 enum { EP_PART = 512 }; /* rewards that are transformed at a time, so that they stay in the fastest cache */
+
+/* The running mean and variance of an array. */
+typedef struct ep_moments {
+  double *mean;   /* (size) */
+  double *var;    /* (size) */
+  double *center; /* (2 * (size + EP_TILE)): mean and variance of a batch; means and deviations of a tile */
+  double count;   /* observations so far, plus a small number */
+  int64_t size;
+  int32_t single; /* 1: mean and var are float32 arrays, whose values are stored as doubles */
+  int32_t pad;
+} ep_moments;
 
 /* Sums of W columns of x (n, stride), or of the squares of their differences from `center`, in registers. */
 #define EP_COLUMNS(NAME, S, T, W)                                                                      \
@@ -249,4 +260,4 @@ static void ep_normalize(const ep_moments *m, int32_t dtype, const void *x, floa
 #undef EP_CASE
 }
 
-#endif /* ENVPOOL_CORE_MOMENTS_LOOPS_H */
+#endif /* ENVPOOL_TRANSFORMS_MOMENTS_H */

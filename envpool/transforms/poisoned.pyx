@@ -1,4 +1,4 @@
-# optimize: -O1
+# optimize: -Og
 """An env definition around another one, the inner definition, which fills what the inner one must write beforehand.
 
 Before each call it fills the rows of all fields, and `reward` and `terminated` of the rows that are no resets. What the
@@ -12,10 +12,10 @@ from libc.string cimport memset
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 
-from envpool._core.inner cimport Inner, create_inner, pass_on
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, ENVPOOL_NO_MEMORY, envpool_batch, envpool_env, envpool_rows, envpool_setup,
 )
+from envpool.transforms.inner cimport Inner, create_inner, pass_on
 
 import numpy as np
 
