@@ -34,7 +34,7 @@ def names(parts):
 def test_every_room_belongs_to_one_part_of_each_kind(full):
     rooms = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("*/**/test_*.py")}
     for kind in ("slow", "sweep"):
-        commands = [part.command for part in full.parts() if part.name.startswith(kind)]
+        commands = [part.command for part in full.parts_of_rooms(kind)]
         taken = [room for command in commands for room in command[command.index("--room") + 1].split(",")]
         assert sorted(taken) == sorted(rooms - {"clients"} | {"package", "conformance"})
 
@@ -53,7 +53,7 @@ def test_slices_have_every_whole_part_once(full):
 
 def test_changes_choose_parts(full, monkeypatch):
     def changed(*files):
-        answers = {"diff": "\n".join(files), "ls-files": ""}
+        answers = {"diff": "\n".join(files), "ls-files": "", "rev-list": "1"}
         monkeypatch.setattr(full, "git", lambda command, *_: answers[command])
         return names(full.changed_since("HEAD"))
 
@@ -61,8 +61,17 @@ def test_changes_choose_parts(full, monkeypatch):
     assert changed("docs/failures.md") == [*always, "site", "newcomer"]
     assert changed("tests/clients/sb3/test_vec_env.py") == [*always, "client-sb3"]
     atari = changed("envpool/atari/env.pyx")
-    assert {"slow-atari", "sweep-atari", "sanitize-families"} <= set(atari) and "slow-box2d" not in atari
+    assert {"slow-atari", "sweeps", "sanitize-families"} <= set(atari) and "slow-box2d" not in atari
     assert changed("envpool/_core/pool.pyx") == names(full.parts())
+
+
+def test_the_number_of_commits_selects_the_share_of_the_sweeps(full, monkeypatch):
+    taken = []
+    for count in range(full.SHARES):
+        monkeypatch.setattr(full, "number_of_commits", lambda count=count: 1000 + count)
+        (part,) = [part for part in full.parts() if part.name == "sweeps"]
+        taken.append(part.command[part.command.index("--slice") + 1])
+    assert sorted(taken) == sorted(f"{k}/{full.SHARES}" for k in range(1, full.SHARES + 1))
 
 
 @pytest.mark.parametrize(
