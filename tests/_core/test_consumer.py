@@ -1,5 +1,6 @@
 """Ctrl-C ends a wait at once, and the awaited batch is not lost."""
 
+import itertools
 import os
 import random
 import signal
@@ -146,12 +147,15 @@ def test_a_signal_at_any_moment(wish):
         while not stop.wait(pick.uniform(0.0001, 0.002)):
             os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=rain)
+    thread, end = threading.Thread(target=rain), time.monotonic() + PATIENCE
     try:
         c.sent_reset()
         c.pool.async_reset()
         thread.start()
-        for k in range(3000):
+        for k in itertools.count():
+            if k >= 3000 and hits >= 20:
+                break
+            assert time.monotonic() < end, f"{hits} interruptions in {k} calls"
             outstanding, batch = c.pool.num_outstanding, None
             try:
                 is_armed = True
@@ -173,6 +177,5 @@ def test_a_signal_at_any_moment(wish):
         thread.join()
         signal.signal(signal.SIGINT, before)
     print(f"{hits} interruptions, {lost} of them after recv() had returned")
-    assert hits > 10
     assert lost < hits / 2
     c.close()
