@@ -21,11 +21,16 @@ LIBRARIES = ("libc.so.6", "libm.so.6")
 MEMBER = "fs_path.o"
 NEWER = """\
 #include <new>
+#include <sstream>
 #define HIDDEN __attribute__((visibility("hidden")))
 extern "C" HIDDEN char __libc_single_threaded = 0; // shared_ptr reads it to spare atomic operations
 namespace std {
 HIDDEN void __throw_bad_array_new_length() { throw bad_array_new_length(); }
 }
+// Part of libstdc++ since GCC 9; in code of the level -Og they are not inlined.
+template std::basic_istringstream<char>::basic_istringstream();
+template std::basic_ostringstream<char>::basic_ostringstream();
+template std::basic_stringstream<char>::basic_stringstream();
 """
 SYMBOL = re.compile(r"(FUNC|IFUNC|OBJECT|TLS|NOTYPE) +(GLOBAL|WEAK) +DEFAULT +(\S+) +([^@\s]+)(?:@+\w+_(\S+))?")
 SECTIONS = {"OBJECT": (".data", "object"), "TLS": ('.section .tdata,"awT",@progbits', "tls_object")}
