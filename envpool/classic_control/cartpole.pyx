@@ -170,6 +170,13 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs[4 * i + 3] = <float>s.theta_dot[id]
 
 
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    """Spares the core a second call, which would be 2% of a step of one env."""
+    step_many(state, b)
+    write_many(state, rows)
+    return 0
+
+
 cdef void draw(const canvas* c, double x, double theta, double half_length, double x_limit) noexcept nogil:
     """Draw upstream's frame: only the length of the pole and the position of the cart are to scale."""
     cdef double scale = c.width / (2 * x_limit), middle = x * scale + c.width / 2.0
@@ -193,7 +200,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("CartPole", create, step_many, write_many)
-ENV_DEF.render_many = render_many
+ENV_DEF.run_many, ENV_DEF.render_many = run_many, render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
 envpool_with_params(&ENV_DEF)

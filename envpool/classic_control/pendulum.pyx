@@ -233,6 +233,13 @@ cdef void write_many(void* state, const envpool_rows* rows) noexcept nogil:
         obs[3 * i + 2] = <float>s.theta_dot[rows.ids[i]]
 
 
+cdef int run_many(void* state, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
+    """Spares the core a second call, which would be 2% of a step of one env."""
+    step_many(state, b)
+    write_many(state, rows)
+    return 0
+
+
 cdef void draw_rod(const canvas* c, double theta, double scale) noexcept nogil:
     cdef double width = 0.2 * scale
     cdef int32_t centre = c.width // 2
@@ -296,7 +303,7 @@ cdef int render_many(void* state, const envpool_frames* f) noexcept nogil:
 
 cdef envpool_env ENV_DEF = envpool_new_env("Pendulum", create, step_many, write_many)
 ENV_DEF.error_text = envpool_no_memory_text
-ENV_DEF.render_many = render_many
+ENV_DEF.run_many, ENV_DEF.render_many = run_many, render_many
 ENV_DEF.frame_height = ENV_DEF.frame_width = 500
 envpool_with_snapshots(&ENV_DEF)
 envpool_with_params(&ENV_DEF)
