@@ -3,6 +3,9 @@
 It contains every constant and every estimate of the scheduler. None of them can make a result wrong: a bad value costs
 time. The estimates are accessed in relaxed order by many threads, and each thread reads some of them with every chunk;
 so a change that makes no difference is not stored. All times are in ns.
+
+Numbers that are read one after the other need not fit together, since other threads go on meanwhile: whatever they are,
+no divisor may be 0, and a claim has at least one env.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -162,6 +165,7 @@ cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t c
     if e.is_sync:               # large pieces, so that a thread tends to get the envs that are in its cache
         if lanes > 1:           # of all envs of the batch, not of those that are left
             lanes = min(lanes, (ep_load_rlx64(&q.head) - ep_load_rlx64(&q.base) + awake - 1) // awake)
+            lanes = max(lanes, 1)       # the two may be of different batches
         limit = max(MAX_CLAIM // (cost + 1) + 1, lanes) << doublings
         share = max(min(share, limit), least)
         if share > 64:
