@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 
 def thread_cpus(thread: int = 0) -> set[int]:
@@ -36,11 +35,11 @@ def process_cpus() -> set[int]:
     The result then has the CPUs of all threads, the CPUs at the import of envpool, and all places of OpenMP.
     """
     cpus = thread_cpus()
-    if any(os.environ.get(name) for name in BINDING) and Path("/proc/self/task").is_dir():
+    if any(os.environ.get(name) for name in BINDING) and os.path.isdir("/proc/self/task"):
         cpus |= _CPUS_AT_IMPORT | _openmp_cpus()
-        for task in Path("/proc/self/task").iterdir():
+        for task in os.listdir("/proc/self/task"):
             try:
-                cpus |= thread_cpus(int(task.name))
+                cpus |= thread_cpus(int(task))
             except ProcessLookupError:  # The thread has ended.
                 continue
     return cpus
@@ -92,8 +91,9 @@ def numa_nodes(system: str = "/sys/devices/system/node") -> list[list[int]]:
         The folder in which the kernel describes the nodes.
     """
     allowed = process_cpus()
-    folders = sorted(Path(system).glob("node[0-9]*"), key=lambda folder: int(folder.name.removeprefix("node")))
-    nodes = [sorted(allowed & _listed(_read(folder / "cpulist") or "")) for folder in folders]
+    names = os.listdir(system) if os.path.isdir(system) else []
+    numbers = sorted(int(name[4:]) for name in names if name.startswith("node") and name[4:].isdigit())
+    nodes = [sorted(allowed & _listed(_read(f"{system}/node{number}/cpulist") or "")) for number in numbers]
     return [node for node in nodes if node] or [sorted(allowed)]
 
 
@@ -146,7 +146,7 @@ def check_memory(needed: int, what: str, way_out: str) -> None:
 # ---- control groups --------------------------------------------------------------------------------------------------
 
 
-def _read(file: str | Path) -> str | None:
+def _read(file: str) -> str | None:
     try:
         with open(file, errors="surrogateescape") as opened:
             return opened.read().strip()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -29,9 +29,15 @@ def warn_of_others() -> None:
 
     Whichever of the two was installed last has overwritten files of the other.
     """
-    site = Path(__file__).parents[2]
-    for info in site.glob(f"{PACKAGE}-*.dist-info"):
-        other = info.name.removesuffix(".dist-info").replace("-", " ")
+    site = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    try:
+        names = os.listdir(site)
+    except OSError:  # It may not be read.
+        return
+    for name in names:
+        if not (name.startswith(f"{PACKAGE}-") and name.endswith(".dist-info")):
+            continue
+        other = name.removesuffix(".dist-info").replace("-", " ")
         warnings.warn(
             f"{site} contains the distributions {other} and {NAME}, and both install the package {PACKAGE}: "
             f"pip uninstall {PACKAGE}; pip install --force-reinstall --no-deps {NAME}",

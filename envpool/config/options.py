@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,7 @@ from envpool.config.transform_checks import (
 from envpool.errors import ConfigError
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """An option of ``make`` that tasks share.
 
     Attributes

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from envpool._support.text import shown
 from envpool.config.checks import whole_number
@@ -17,8 +16,7 @@ TRACK = "track"
 MAX_FRAME_SIZE = 4096
 
 
-@dataclass(frozen=True)
-class RenderOptions:
+class RenderOptions(NamedTuple):
     """How a pool renders: the defaults of ``EnvPool.render``, and what rendering needs.
 
     Attributes

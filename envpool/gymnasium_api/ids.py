@@ -11,11 +11,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from envpool.tasks.registry import registry
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # importlib asks for the methods only, and importlib.abc would take a twentieth of the import
 
 NAMESPACE = "envpool"
 ENTRY_POINT = "envpool.gymnasium_api.single_env:EnvPoolEnv"
@@ -35,13 +40,16 @@ def publish(task_ids: Iterable[str]) -> None:
         return
     for task_id in task_ids:
         name = f"{NAMESPACE}/{task_id.replace('/', '-')}"
-        if registration.ENV_ID_RE.fullmatch(name):
-            registration.registry[name] = registration.EnvSpec(
+        try:
+            spec = registration.EnvSpec(
                 id=name,
                 entry_point=ENTRY_POINT,
                 vector_entry_point=VECTOR_ENTRY_POINT,
                 kwargs={"task_id": task_id},
             )
+        except registration.error.Error:  # an id that gymnasium does not allow
+            continue
+        registration.registry[name] = spec
 
 
 class _PublishingLoader(Loader):
@@ -61,7 +69,7 @@ class _PublishingLoader(Loader):
         publish(list(registry.tasks))
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Notices the import of gymnasium. It may be looked for before, without being imported."""
 
     def find_spec(

@@ -25,14 +25,13 @@ from envpool.config.params import check_values
 from envpool.config.render_options import TRACK, RenderOptions, check_camera
 from envpool.errors import ConfigError, EnvIdError, PoolStateError
 from envpool.pools.attributes import PoolAttributes
-from envpool.pools.pickling import reduce_pool
 from envpool.pools.reset_options import check_reset_options, without_mask
 from envpool.pools.states import EnvStates, options_digest
-from envpool.pools.statistics import PoolStats
 from envpool.tasks.spec import EnvSpec
 from envpool.transforms.normalization import Normalization
 
 if TYPE_CHECKING:
+    from envpool.pools.statistics import PoolStats
     from envpool.sampling.sampler import Sampler
 
 #: Follows the option `seed` in the seed of a pool's own Sampler, so that its draws are not those of an environment.
@@ -651,6 +650,8 @@ class EnvPool(PoolAttributes, Pool):
         PoolStateError
             The pool was never initialized.
         """
+        from envpool.pools.statistics import PoolStats
+
         totals = self._totals()
         of_players, of_groups = totals["mean_player_returns"], None
         if of_players is not None:
@@ -695,6 +696,8 @@ class EnvPool(PoolAttributes, Pool):
     __str__ = __repr__
 
     def __reduce__(self) -> Any:
+        from envpool.pools.pickling import reduce_pool
+
         return reduce_pool(self)
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 
-@dataclass(frozen=True)
-class TaskEntry:
+class TaskEntry(NamedTuple):
     """One row of the task table; `EnvRegistry.register` describes the fields."""
 
     task_id: str
@@ -103,6 +101,6 @@ def family_of(task: TaskEntry) -> str:
     if package != "envpool" or not inner:
         return task.import_path
     folder = inner[:-1]
-    while folder and not PACKAGE.joinpath(*folder, "registration.py").exists():
+    while folder and not os.path.exists(os.path.join(PACKAGE, *folder, "registration.py")):
         folder.pop()
     return ".".join(folder or inner)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 GROUP = "envpool.envs"
 #: The value of an entry point, which may end with extras of its package.
-VALUE = re.compile(r"\s*[\w.]+\s*(:\s*[\w.]+\s*)?(\[.*\]\s*)?")
+VALUE = r"\s*[\w.]+\s*(:\s*[\w.]+\s*)?(\[.*\]\s*)?"
 
 
 class Plugins:
@@ -84,7 +84,7 @@ class Plugins:
         point = pending[0]
         try:
             with attempt():
-                if not VALUE.fullmatch(point.value):
+                if not re.fullmatch(VALUE, point.value):
                     raise ValueError(f"its value must be 'module' or 'module:function', got {point.value!r}")
                 loaded = point.load()
                 if point.attr:

@@ -10,22 +10,40 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from envpool._support.text import shown, similar_tasks
 from envpool.errors import ConfigError, PoolStateError, UnknownTaskError
 from envpool.tasks.absent import absent_family
-from envpool.tasks.entries import TaskEntry, check_free, entries_of, family_of, tables
+from envpool.tasks.entries import PACKAGE, TaskEntry, check_free, entries_of, family_of, tables
 from envpool.tasks.plugins import load_plugins
+
+
+def family_tables() -> list[str]:
+    """Return the names of the modules with the tables of families.
+
+    These are ``registration.py`` in each folder of the package, and in the folders of those: to look into all folders
+    would take longer than to import the tables.
+    """
+    folders: list[tuple[str, ...]] = [(name,) for name in subfolders(PACKAGE)]
+    folders += [(*outer, name) for outer in folders for name in subfolders(os.path.join(PACKAGE, *outer))]
+    tables = [folder for folder in folders if os.path.exists(os.path.join(PACKAGE, *folder, "registration.py"))]
+    return sorted(".".join(("envpool", *folder, "registration")) for folder in tables)
+
+
+def subfolders(folder: str) -> list[str]:
+    """Return the names of the folders in a folder; none if it may not be read, as another user's ``__pycache__``."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_dir()]
+    except PermissionError:
+        return []
 
 
 def family_tasks() -> dict[str, TaskEntry]:
     """Import the tables of all families in this package, and return their tasks by id."""
-    root = Path(__file__).parents[1]
     tasks: dict[str, TaskEntry] = {}
-    for file in sorted(root.rglob("*/registration.py")):
-        module = ".".join(("envpool", *file.relative_to(root).with_suffix("").parts))
+    for module in family_tables():
         import_module(module)
         check_free(tables[module], tasks)
         tasks |= tables[module]

@@ -1,6 +1,8 @@
-"""The first use of the task table: from several threads at once, interrupted, and with ids that are taken."""
+"""The first use of the task table: what it loads, several threads at once, interruptions, and ids that are taken."""
 
+import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -347,3 +349,41 @@ def test_tasks_of_a_family():
     for family in ("classic", "mujoco.d", "", 3):
         with pytest.raises(ConfigError, match=r"family must be one of .*'classic_control', .*'mujoco\.dmc'.*, got "):
             envpool.list_all_envs(family)
+
+
+def test_all_tables_are_found():
+    root = Path(envpool.__file__).parent
+    files = sorted(root.rglob("*/registration.py"))
+    assert module.family_tables() == [
+        ".".join(("envpool", *file.relative_to(root).with_suffix("").parts)) for file in files
+    ]
+
+
+def test_folders_that_may_not_be_read(monkeypatch):
+    """For example, the ``__pycache__`` of another user."""
+    scan, found = os.scandir, module.family_tables()
+
+    def refusing(folder):
+        if folder.endswith("_core"):
+            raise PermissionError
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert module.family_tables() == found
+
+
+FIRST_POOL = """
+import sys, gymnasium, numpy
+loaded = set(sys.modules)
+import envpool
+envpool.make_gymnasium("CartPole-v1", num_envs=1).close()
+print(*set(sys.modules) - loaded)
+"""
+
+
+def test_what_a_first_pool_does_without():
+    """Modules that take milliseconds to import, and that only some programs need."""
+    rare = {"pathlib", "importlib.abc", "importlib.metadata", "envpool.pools.pickling", "envpool.pools.statistics"}
+    loaded = set(output_of(FIRST_POOL).split())
+    assert "envpool.pools.pool" in loaded
+    assert rare & loaded == set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from envpool.tasks.entries import table
 
@@ -17,8 +17,7 @@ def camel_case(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
-@dataclass(frozen=True)
-class DomainRow:
+class DomainRow(NamedTuple):
     """One domain of the suite.
 
     Attributes

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from envpool.tasks.entries import table
 
 register = table(__name__)
 
 
-@dataclass(frozen=True)
-class TaskRow:
+class TaskRow(NamedTuple):
     """One task in all its versions.
 
     Attributes
@@ -36,21 +36,21 @@ class TaskRow:
     module: str
     versions: tuple[int, ...]
     max_episode_steps: int
-    before_v5: dict[str, Any] = field(default_factory=dict)
+    before_v5: Mapping[str, Any] = MappingProxyType({})
     reads_contact_forces: bool = False
     has_version_option: bool = False
 
     @property
     def class_defaults(self) -> dict[str, Any]:
         """The defaults of EnvPool's class that differ from those of the env definition."""
-        return self.before_v5 | ({"version": 4} if self.has_version_option else {})
+        return {**self.before_v5, **({"version": 4} if self.has_version_option else {})}
 
     def options_of(self, version: int) -> dict[str, Any]:
         """Return the options of a version that differ from the defaults of the env definition."""
         if version == 5:
             return {"gymnasium_v5_render_camera": True}
         # mujoco-py 2, on which v2 and v3 ran, left contact forces at zero, and the rewards still counted them.
-        options = self.before_v5 | {"post_constraint": version == 4 and self.reads_contact_forces}
+        options = {**self.before_v5, "post_constraint": version == 4 and self.reads_contact_forces}
         if self.has_version_option:
             options["version"] = version
         if version < 4 and "use_contact_force" in options:

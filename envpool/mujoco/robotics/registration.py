@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from envpool.tasks.entries import table
 
 register = table(__name__)
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """A task of Gymnasium-Robotics.
 
     Attributes
@@ -37,7 +36,7 @@ class Task:
     env: str
     max_episode_steps: int
     upstream_id: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = MappingProxyType({})
 
 
 #: Endings of ids, and the option ``reward_type``.
