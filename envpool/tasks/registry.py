@@ -27,8 +27,8 @@ def family_tables() -> list[str]:
     """
     folders: list[tuple[str, ...]] = [(name,) for name in subfolders(PACKAGE)]
     folders += [(*outer, name) for outer in folders for name in subfolders(os.path.join(PACKAGE, *outer))]
-    tables = [folder for folder in folders if os.path.exists(os.path.join(PACKAGE, *folder, "registration.py"))]
-    return sorted(".".join(("envpool", *folder, "registration")) for folder in tables)
+    found = [folder for folder in folders if os.path.exists(os.path.join(PACKAGE, *folder, "registration.py"))]
+    return sorted(".".join(("envpool", *folder, "registration")) for folder in found)
 
 
 def subfolders(folder: str) -> list[str]:
