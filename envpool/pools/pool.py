@@ -28,11 +28,11 @@ from envpool.pools.attributes import PoolAttributes
 from envpool.pools.reset_options import check_reset_options, without_mask
 from envpool.pools.states import EnvStates, options_digest
 from envpool.tasks.spec import EnvSpec
-from envpool.transforms.normalization import Normalization
 
 if TYPE_CHECKING:
     from envpool.pools.statistics import PoolStats
     from envpool.sampling.sampler import Sampler
+    from envpool.transforms.normalization import Normalization
 
 #: Follows the option `seed` in the seed of a pool's own Sampler, so that its draws are not those of an environment.
 OWN_SEED = 0x616374

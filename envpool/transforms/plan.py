@@ -1,4 +1,7 @@
-"""Transforms: what the options of transforms make of an environment definition and of its batches."""
+"""Transforms: what the options of transforms make of an environment definition and of its batches.
+
+The code of the transforms is imported with the first one that is used: most pools have none.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,10 @@ from envpool.config.options import TRANSFORM_DEFAULTS
 from envpool.config.spaces import ArraySpec
 from envpool.config.transform_checks import OBS_PARAMETERS, REWARD_PARAMETERS
 from envpool.native import PlayerGroup
-from envpool.transforms.actions import transform_actions
-from envpool.transforms.normalization import Normalization
-from envpool.transforms.observations import BatchArray, row_shape, transform_fields, transform_groups
-from envpool.transforms.wrapped import wrap
 
 if TYPE_CHECKING:
+    from envpool.transforms.normalization import Normalization
+    from envpool.transforms.observations import BatchArray
     from envpool.transforms.scaling import BatchScaling
 
 OBS_TRANSFORMS = ("time_aware", "frame_stack", "float32_obs", "normalize_obs", "clip_obs")
@@ -63,6 +64,8 @@ class Transforms:
         """Return groups of players whose smaller observations are transformed; `fields` are the environment's own."""
         if not self.changes("time_aware", "frame_stack"):
             return groups
+        from envpool.transforms.observations import transform_groups
+
         return transform_groups(groups, fields, self._values)
 
     def wrap(self, capsule: Any, groups: Sequence[PlayerGroup] = ()) -> Any:
@@ -82,6 +85,10 @@ class Transforms:
         """
         if not self.changes(*OBS_TRANSFORMS, *ACTION_TRANSFORMS):
             return capsule
+        from envpool.transforms.actions import transform_actions
+        from envpool.transforms.observations import row_shape, transform_fields
+        from envpool.transforms.wrapped import wrap
+
         about = describe(capsule)
         observations = transform_fields(about.fields, self._values, self._limit, about.num_players, groups)
         actions, action_changes = transform_actions(about.actions, self._values, about.num_players)
@@ -115,6 +122,8 @@ class Transforms:
         """Return the running statistics of the transforms that `for_batches` has returned; None if there are none."""
         if transforms is None or not self.changes("normalize_obs", "normalize_reward"):
             return None
+        from envpool.transforms.normalization import Normalization
+
         return Normalization(transforms, self._shapes if self.changes("normalize_obs") else {})
 
 
