@@ -78,10 +78,10 @@ cdef class BlockMemory:
             if self.base != NULL and size >= HUGE:
                 ep_use_huge_pages(self.base, self.size)
         else:
-            self.size = size
-            self.base = <char*>aligned_alloc(64, size)
+            self.size = round_up(size, 64)      # C11 leaves any other size undefined
+            self.base = <char*>aligned_alloc(64, self.size)
             if self.base != NULL:
-                memset(self.base, 0, size)
+                memset(self.base, 0, self.size)
         if self.base == NULL:
             raise MemoryError(f"no memory for a batch of {size} bytes")
 
