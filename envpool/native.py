@@ -38,7 +38,7 @@ class GameFields(NamedTuple):
     lives : str
         Name of the array, int32, with the number of lives. If it rises in a reset, the reset has begun another game.
     resets_continue : bool
-        Whether a reset after the end of an episode that was not the end of a game continues the game. A reset in the
+        True if a reset after the end of an episode that was not the end of a game continues the game. A reset in the
         middle of an episode never does.
     """
 
@@ -115,9 +115,9 @@ class EnvDefinition(Protocol):
         If False, the option ``seed=None`` leaves the environments without a seed; by default, it draws one.
     default_source : str
         Source of the defaults that are None in `params`, e.g. "from the model"; by default empty.
-    goes_on : bool
-        Whether upstream's environment may be stepped after the end of its episode, and this one as well: ``step_many``
-        then simulates as it does before the end. By default, a step after the end is refused.
+    continues_after_end : bool
+        If True, the environment may be stepped after the end of its episode, as upstream's may: ``step_many`` then
+        simulates as it does before the end. By default, a step after the end is refused.
 
     Options
     -------
@@ -138,7 +138,7 @@ class EnvDefinition(Protocol):
     refuses_nan: ClassVar[bool] = False
     needs_seeds: ClassVar[bool] = True
     default_source: ClassVar[str] = ""
-    goes_on: ClassVar[bool] = False
+    continues_after_end: ClassVar[bool] = False
 
     @staticmethod
     def build(config: Any) -> Any:
@@ -274,7 +274,7 @@ class EnvDefinition(Protocol):
 
     @staticmethod
     def reward_past_end(config: Any) -> float | None:
-        """Return the reward of a step that terminates an episode which a step before had terminated, see `goes_on`.
+        """Return the reward of a step that terminates an episode again, see `continues_after_end`.
 
         The default, None, is the reward of any other step.
 

@@ -201,7 +201,7 @@ def make_gymnasium(task_id: str | EnvSpec, **options: Unpack[Options]) -> Gymnas
     task_id : str or EnvSpec
         Id of the task, one of ``list_all_envs()``, or a spec of ``make_spec``.
     **options
-        Options of the pool and of the task, of which these are the most used; docs/options.md has a table of all, and
+        Options of the pool and of the task. These are the most used ones; docs/options.md has a table of all, and
         ``envpool spec TASK_ID`` prints those of a task:
 
         - ``num_envs`` (1): number of environments.

@@ -4,7 +4,7 @@
 
 Two policies are trained by PPO with the same seed and the same number of steps: one on CartPole as it is, one on a pool
 in which each environment draws the mass of its cart, the mass and the length of its pole and the duration of a step
-anew for each episode (the option `randomize`). Both are then evaluated on carts that neither has seen.
+again for each episode (the option `randomize`). Both are then evaluated on carts that neither has seen.
 """
 
 import argparse

@@ -28,7 +28,7 @@ BASES = {"mujoco.dmc": "mujoco.gym", "mujoco.robotics": "mujoco.gym"}
 MOST_ROWS = 30
 
 #: How the description of an option begins that is another name of one; such names stand in tables of their own.
-SYNONYM = "If not None, replaces "
+SYNONYM = "if not None, replaces "
 
 #: The begin of a part that belongs to a family, and the part's name: "tasks box2d".
 MARKER = re.compile(r"<!-- ((tasks|options|parameters) ([\w.]+)): begin")
@@ -151,7 +151,7 @@ def joined(names: Iterable[tuple[str, str]]) -> str:
 
 def described(text: str) -> str:
     """Return a description for a cell, without the default at its end, which has a column."""
-    return re.sub(r" Default \S+\.$", "", text).replace("|", "\\|")
+    return re.sub(r"\. Default \S+$", "", text).replace("|", "\\|")
 
 
 def who(owners: Iterable[str], everyone: set[str]) -> str:

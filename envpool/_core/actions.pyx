@@ -187,7 +187,9 @@ cdef class ActionField:
         return 0
 
     cdef str hint(self, action):
-        """Returns the end of the message about a wrong shape: the way out for the action of a single env."""
+        """Returns the end of the message about a wrong shape: the way out for rows of other envs, or of one env."""
+        if action.ndim == 1 + self.ndim and action.shape[1:] == self.shape:
+            return ": pass the ids of the rows, step(action, env_id); sample_actions(env_id=env_id) draws such rows"
         if action.shape != self.shape or action.dtype.kind not in "biuf":
             return ""
         return (

@@ -40,7 +40,7 @@ cdef class Batches:
     cdef object view                # of envs with players; else None
     cdef bint keeps_arrays          # few blocks are in flight
     cdef list in_flight             # for each of engine.blocks its BatchBlock or, without arrays, its BlockMemory
-    cdef BatchBlock displaced       # the pool's own block while a placed one is in flight, see place(); usually None
+    cdef BatchBlock displaced       # the pool's own block while another is in flight, see redirect(); usually None
     # Of the next block, while its result is being made, or after that has raised.
     cdef int64_t num_completed      # rows that finalize_rows() has completed
     cdef int entries                # entries of episodes that these rows have
@@ -51,7 +51,7 @@ cdef class Batches:
     cdef object deliver(self, ResultTemplate template, int64_t rows)
     cdef void forget_completed(self) noexcept
     cdef void note_resets(self, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept
-    cdef void place(self, BatchBlock block) noexcept
+    cdef void redirect(self, BatchBlock block) noexcept
     cdef bint changes_observations(self) noexcept
     cdef object empty(self, ResultTemplate template)
     cdef int drain(self) except -1
@@ -62,7 +62,7 @@ cdef class Batches:
     cdef const char* next_ids(self) noexcept
     cdef bint has_failures(self) noexcept
     cdef list first_rows(self, BatchBlock batch, int64_t n)
-    cdef void end_placement(self) noexcept
+    cdef void end_redirection(self) noexcept
     cdef void hand_over(self, BatchBlock batch, int64_t n, int64_t slot) noexcept
 
 

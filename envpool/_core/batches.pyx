@@ -184,7 +184,7 @@ cdef class Batches:
         """Hands out the ready batch and puts an unused block in its place.
 
         None: the batch cannot be delivered, see is_deliverable(). Making the result may run any code, which may raise:
-        until the result is complete, the batch stays in the pool, and the next call makes its result anew.
+        until the result is complete, the batch stays in the pool, and the next call makes its result again.
         """
         cdef Engine* e = self.engine
         cdef int64_t n, slot
@@ -230,7 +230,7 @@ cdef class Batches:
         if self.displaced is None:
             self.in_flight[slot] = self.store.exchange(batch, &e.blocks[slot])
         else:
-            self.end_placement()
+            self.end_redirection()
         if n == e.num_envs:
             memset(e.busy, 0, n)
         else:
@@ -256,7 +256,7 @@ cdef class Batches:
         if self.transforms is not None:
             self.transforms.note_resets(ids, n)
 
-    cdef void place(self, BatchBlock block) noexcept:
+    cdef void redirect(self, BatchBlock block) noexcept:
         """Lets the envs that are sent next write to a block of the caller, whose rows become invalid.
 
         The pool must be sync, with nothing in flight and partial batches off. When the batch is handed out or dropped,
@@ -272,7 +272,7 @@ cdef class Batches:
         """See BatchTransforms."""
         return self.transforms is not None and self.transforms.changes_observations()
 
-    cdef void end_placement(self) noexcept:
+    cdef void end_redirection(self) noexcept:
         """Puts the pool's own block back."""
         self.in_flight[0] = self.displaced
         self.engine.blocks[0] = self.displaced.block
@@ -289,7 +289,7 @@ cdef class Batches:
         cdef int64_t awaited
         cdef bint done = False
         while e.outstanding and not done:
-            awaited = e.outstanding         # anew each time: another thread may be sending
+            awaited = e.outstanding         # read each time: another thread may be sending
             with nogil:
                 done = wait_drained(e, awaited, interval(e))
             check_signals()
@@ -323,7 +323,7 @@ cdef class Batches:
         self.forget_completed()
         self.empty_blocks()
         if self.displaced is not None:
-            self.end_placement()
+            self.end_redirection()
 
     cdef void drop_memory(self) noexcept:
         """Frees the blocks that nobody holds. The engine must be gone."""

@@ -30,7 +30,7 @@ from posix.mman cimport (
 )
 
 from envpool._core.structs cimport (
-    Block, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
+    Block, CUT, DISCOUNT, DONE, ELAPSED_STEP, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_RETURN, EPISODE_TIME,
     EPISODE_PLAYER_RETURN, GAME_LENGTH, GAME_MASK, GAME_RETURN, GAME_TIME, PLAYER_MASK, PLAYER_REWARD,
     PLAYER_TERMINATED, PLAYER_TRUNCATED, REWARD, STEP_TYPE, TERMINATED, TRUNCATED,
 )
@@ -195,7 +195,8 @@ cdef enum:
 
 CORE_COLUMNS = {
     REWARD: ("reward", np.float32), TERMINATED: ("terminated", np.bool_), TRUNCATED: ("truncated", np.bool_),
-    ELAPSED_STEP: ("elapsed_step", np.int32), ENV_ID: ("env_id", np.int32), DONE: ("done", np.bool_),
+    ELAPSED_STEP: ("elapsed_step", np.int32), ENV_ID: ("env_id", np.int32),
+    DONE: ("done", np.bool_), CUT: ("cut", np.bool_),
     DISCOUNT: ("discount", np.float32), STEP_TYPE: ("step_type", np.int32),
     EPISODE_RETURN: ("episode:r", np.float64), EPISODE_LENGTH: ("episode:l", np.int64),
     EPISODE_TIME: ("episode:t", np.float64), EPISODE_MASK: ("episode:mask", np.bool_),

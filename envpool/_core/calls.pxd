@@ -142,7 +142,7 @@ cdef inline void write_envs(const envpool_env* env, void* state, const int32_t* 
 
 cdef inline void write_envs_of_players(const envpool_env* env, void* state, const int32_t* ids, int32_t n,
                                        void** fields, int64_t row0) noexcept nogil:
-    """Does what write_envs() does, for an env with players."""
+    """Writes rows like write_envs(), for an env with players."""
     cdef envpool_rows rows
     cdef int64_t player_rows[ENVPOOL_MAX_BATCH]
     cdef int32_t i

@@ -5,12 +5,12 @@ import numpy as np
 cimport numpy as cnp
 
 from envpool._support.text import shown
-from envpool.errors import ActionError
+from envpool.errors import ActionError, EnvPoolError
 
 cnp.import_array()
 
 
-class CastError(ValueError):
+class CastError(EnvPoolError, ValueError):
     """A value that another dtype cannot hold; the text names the value and both dtypes."""
 
 

@@ -24,6 +24,7 @@ from envpool.env cimport (
 )
 
 from envpool._support.text import shown
+from envpool.errors import ConfigError
 
 cdef extern from "Python.h":
     int PyCapsule_SetContext(object capsule, void* context) except -1
@@ -134,33 +135,33 @@ cdef const envpool_env* env_of(object capsule) except NULL:
             f"env {name} requires flags {unknown:#x}, which this version of envpool does not know: upgrade envpool"
         )
     if not 0 <= env.max_num_players <= (ENVPOOL_MAX_PLAYERS if env.flags & ENVPOOL_PLAYERS else 1):
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: max_num_players must be 0 or 1 without the flag ENVPOOL_PLAYERS, and 1 to "
             f"{ENVPOOL_MAX_PLAYERS} with it, got {env.max_num_players}"
         )
     if env.flags & ENVPOOL_PLAYERS and (env.max_num_players < 1 or not env.required_flags & ENVPOOL_PLAYERS):
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: with the flag ENVPOOL_PLAYERS, required_flags must have it, too, and max_num_players must be "
             f"at least 1, got {env.max_num_players}"
         )
     if env.flags & ENVPOOL_TURNS and not env.flags & env.required_flags & ENVPOOL_PLAYERS:
-        raise ValueError(f"env {name}: turns need players: pass max_num_players to define()")
+        raise ConfigError(f"env {name}: turns need players: pass max_num_players to define()")
     if env.flags & ENVPOOL_TURNS and not env.required_flags & ENVPOOL_TURNS:
-        raise ValueError(f"env {name}: with the flag ENVPOOL_TURNS, required_flags must have it, too")
+        raise ConfigError(f"env {name}: with the flag ENVPOOL_TURNS, required_flags must have it, too")
     if env.field_size < EP_FIELD_SIZE or env.field_size % sizeof(void*):
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: field_size must be sizeof(envpool_field), at least {EP_FIELD_SIZE} bytes, got "
             f"{env.field_size}: set it, or call envpool_env_init()"
         )
     if (env.create == NULL or env.destroy == NULL or env.seed_many == NULL or env.step_many == NULL
             or env.write_many == NULL):
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: create, destroy, seed_many, step_many and write_many are required, but at least one is NULL"
         )
     if env.name == NULL or env.fields == NULL or env.actions == NULL:
-        raise ValueError(f"env {name}: name, fields and actions are required, but at least one is NULL")
+        raise ConfigError(f"env {name}: name, fields and actions are required, but at least one is NULL")
     if env.render_many != NULL and (env.frame_height < 1 or env.frame_width < 1):
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: with render_many, frame_height and frame_width must be at least 1, got {env.frame_height} "
             f"and {env.frame_width}"
         )
@@ -168,21 +169,21 @@ cdef const envpool_env* env_of(object capsule) except NULL:
         (env.state_size == NULL) + (env.get_state == NULL) + (env.set_state == NULL) + (env.copy_state == NULL)
     )
     if num_missing not in (0, 4):
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: state_size, get_state, set_state and copy_state must all be given, or all be NULL, but "
             "only some of them are NULL"
         )
     if not 1 <= env.num_fields <= ENVPOOL_MAX_FIELDS or not 1 <= env.num_actions <= ENVPOOL_MAX_FIELDS:
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: num_fields and num_actions must be between 1 and {ENVPOOL_MAX_FIELDS}, got {env.num_fields} "
             f"and {env.num_actions}"
         )
     if not 0 <= env.num_params <= ENVPOOL_MAX_FIELDS:
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: num_params must be between 0 and {ENVPOOL_MAX_FIELDS}, got {env.num_params}"
         )
     if env.num_params and (env.params == NULL or env.get_params == NULL or env.set_params == NULL):
-        raise ValueError(
+        raise ConfigError(
             f"env {name}: with num_params={env.num_params}, params, get_params and set_params are required, but at "
             "least one is NULL"
         )
@@ -199,31 +200,31 @@ cdef object read_field(str env, const envpool_field* f, tuple exact, int32_t pla
     """Returns an entry of a table of an env with so many `players`, 0 for none; `exact` are its bounds, None for those
     that the entry has itself."""
     if f.name == NULL:
-        raise ValueError(f"env {env}: every field must have a name, but the name of one field is NULL")
+        raise ConfigError(f"env {env}: every field must have a name, but the name of one field is NULL")
     name = f.name.decode()
     if not 0 <= f.dtype < len(DTYPES):
-        raise ValueError(f"env {env}: the dtype of field {name!r} must be a value of envpool_dtype, got {f.dtype}")
+        raise ConfigError(f"env {env}: the dtype of field {name!r} must be a value of envpool_dtype, got {f.dtype}")
     if not 0 <= f.ndim <= ENVPOOL_MAX_DIMS:
-        raise ValueError(f"env {env}: ndim of field {name!r} must be between 0 and {ENVPOOL_MAX_DIMS}, got {f.ndim}")
+        raise ConfigError(f"env {env}: ndim of field {name!r} must be between 0 and {ENVPOOL_MAX_DIMS}, got {f.ndim}")
     shape = tuple(f.shape[d] for d in range(f.ndim))
     if any(s < 1 for s in shape[1:]) or (shape and shape[0] < 1 and shape[0] != -1):
-        raise ValueError(
+        raise ConfigError(
             f"env {env}: sizes in the shape of field {name!r} must be at least 1, or -1 for the first, got {shape}"
         )
     size = int(np.prod([s for s in shape if s > 0], dtype=object))
     whole = size * players if players and -1 in shape else size
     if whole > MAX_ELEMENTS:
-        raise ValueError(
+        raise ConfigError(
             f"env {env}: a row of field {name!r} must have at most {MAX_ELEMENTS} elements, got the shape {shape}"
         )
     for bound, n, is_null in (("low", f.num_low, f.low == NULL), ("high", f.num_high, f.high == NULL)):
         if n not in (0, 1, size, whole):
             counts = f"{size}" if size == whole else f"{size}, or {whole} for all players"
-            raise ValueError(
+            raise ConfigError(
                 f"env {env}: field {name!r} must have 0 or 1 bounds or one per element ({counts}), got {n}"
             )
         if n and is_null:
-            raise ValueError(
+            raise ConfigError(
                 f"env {env}: field {name!r} has num_{bound}={n}, but {bound} is NULL: point it to the bounds, or set "
                 f"num_{bound} to 0"
             )
@@ -291,9 +292,9 @@ def describe(capsule):
     check_names(name, fields, actions, params)
     for f in params:
         if -1 in f.shape:
-            raise ValueError(f"env {name}: the shape of parameter {f.name!r} must not have a player dimension")
+            raise ConfigError(f"env {name}: the shape of parameter {f.name!r} must not have a player dimension")
         if env.flags & ENVPOOL_DOUBLE_PARAMS and (f.dtype != np.float64 or f.shape):
-            raise ValueError(
+            raise ConfigError(
                 f"env {name}: parameter {f.name!r} must be a float64 with the shape (), since envpool_with_params() "
                 f"reads doubles, got {f.dtype} and {f.shape}: write its default as a float, such as Param(10.0), or "
                 "set get_params and set_params of your own instead"
@@ -321,13 +322,13 @@ cdef int check_names(str env, fields, actions, params) except -1:
             heads = [parts[:k] for k in range(1, len(parts) + 1)]
             other = begun.get(parts) or next((whole[head] for head in heads if head in whole), None)
             if name not in of_pool and allowed is not None and allowed.fullmatch(name) is None:
-                raise ValueError(
+                raise ConfigError(
                     f"env {env}: {what} {name!r} must be named {forms}, with a name before and after each dot"
                 )
             if other in of_pool:
-                raise ValueError(f"env {env}: {what} {name!r} must have another name, since the pool has {other!r}")
+                raise ConfigError(f"env {env}: {what} {name!r} must have another name, since the pool has {other!r}")
             if other is not None:
-                raise ValueError(
+                raise ConfigError(
                     f"env {env}: the names of {what}s must differ, and none may contain another, got {other!r} and "
                     f"{name!r}: rename one of them"
                 )
@@ -335,7 +336,7 @@ cdef int check_names(str env, fields, actions, params) except -1:
             for head in heads:
                 begun.setdefault(head, name)
     if not any(f.name.removeprefix(RAW_PREFIX).startswith("obs") for f in fields):
-        raise ValueError(f"env {env}: one field or more must be named 'obs' or 'obs:...': add an observation")
+        raise ConfigError(f"env {env}: one field or more must be named 'obs' or 'obs:...': add an observation")
     return 0
 
 
@@ -343,10 +344,12 @@ cdef int check_turns(str env, dict fields, tuple actions) except -1:
     """Raises ValueError unless the tables of an env whose players move in turn are those of such an env."""
     current, mask = fields.get(CURRENT_PLAYER), fields.get(LEGAL_ACTION_MASK)
     if current is None or current.dtype != np.int32 or current.shape != ():
-        raise ValueError(f"env {env}: with turns, there must be a field {CURRENT_PLAYER!r} of dtype int32 and shape ()")
+        raise ConfigError(
+            f"env {env}: with turns, there must be a field {CURRENT_PLAYER!r} of dtype int32 and shape ()"
+        )
     for f in actions:
         if -1 in f.shape:
-            raise ValueError(
+            raise ConfigError(
                 f"env {env}: with turns, an action is that of the player whose turn it is, so the shape of {f.name!r} "
                 f"must not begin with -1, got {f.shape}"
             )
@@ -354,14 +357,14 @@ cdef int check_turns(str env, dict fields, tuple actions) except -1:
         return 0
     sizes = [s for s in mask.shape if s != -1]
     if mask.dtype != np.bool_ or len(sizes) != 1:
-        raise ValueError(
+        raise ConfigError(
             f"env {env}: {LEGAL_ACTION_MASK!r} must have the dtype bool and the shape (A,) or (-1, A), got "
             f"{mask.dtype} and {mask.shape}"
         )
     last = sizes[0] - 1
     if len(actions) != 1 or actions[0].shape != () or actions[0].dtype not in (np.int32, np.int64) or (
             actions[0].low, actions[0].high) != (0, last):
-        raise ValueError(
+        raise ConfigError(
             f"env {env}: with {LEGAL_ACTION_MASK!r} of {last + 1} actions, there must be one action, of dtype int32 or "
             f"int64, with the shape () and the bounds 0 and {last}"
         )
@@ -386,7 +389,7 @@ cdef object checked_field(f):
     except TypeError:
         dtype = None
     if dtype is None or dtype not in DTYPES:
-        raise ValueError(
+        raise ConfigError(
             f"{where}: dtype must be one of {', '.join(map(str, DTYPES))}, got "
             f"{shown(f.dtype) if dtype is None else dtype}"
         )
@@ -395,13 +398,13 @@ cdef object checked_field(f):
     except TypeError:
         raise TypeError(f"{where}: shape must be a tuple of integers, got {shown(f.shape)}") from None
     if len(shape) > ENVPOOL_MAX_DIMS:
-        raise ValueError(f"{where}: shape must have at most {ENVPOOL_MAX_DIMS} dimensions, got {shape}")
+        raise ConfigError(f"{where}: shape must have at most {ENVPOOL_MAX_DIMS} dimensions, got {shape}")
     if any(abs(size) > MAX_ELEMENTS for size in shape):
-        raise ValueError(f"{where}: sizes in the shape must be at most {MAX_ELEMENTS}, got {shown(shape)}")
+        raise ConfigError(f"{where}: sizes in the shape must be at most {MAX_ELEMENTS}, got {shown(shape)}")
     low, high = checked_bound(where, "low", f.low, dtype), checked_bound(where, "high", f.high, dtype)
     if low is not None and high is not None and (low.size == high.size or 1 in (low.size, high.size)):
         if (low > high).any():
-            raise ValueError(f"{where}: low must be at most high, got {shown(f.low)} and {shown(f.high)}")
+            raise ConfigError(f"{where}: low must be at most high, got {shown(f.low)} and {shown(f.high)}")
     return f._replace(dtype=dtype, shape=shape)
 
 
@@ -415,14 +418,14 @@ cdef object checked_bound(str where, str which, value, dtype):
     except (TypeError, ValueError, OverflowError):
         numbers = None
     if numbers is None or np.isnan(numbers).any():
-        raise ValueError(f"{where}: {which} must be None, or numbers other than NaN, got {shown(value)}")
+        raise ConfigError(f"{where}: {which} must be None, or numbers other than NaN, got {shown(value)}")
     if dtype.kind == "f":
         return given
     least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
     # A table of the ABI has doubles, to which the limits of 64 bits are rounded.
     limit = float if given.dtype.kind == "f" else int
     if not limit(least) <= given.min() <= given.max() <= limit(most) or (numbers != np.floor(numbers)).any():
-        raise ValueError(f"{where}: {which} must be None, or integers from {least} to {most}, got {shown(value)}")
+        raise ConfigError(f"{where}: {which} must be None, or integers from {least} to {most}, got {shown(value)}")
     return given
 
 
@@ -433,7 +436,7 @@ cdef object checked_size(str name, value, int64_t low, int64_t high):
     except TypeError:
         raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
     if not low <= number <= high:
-        raise ValueError(f"{name} must be between {low} and {high}, got {shown(value)}")
+        raise ConfigError(f"{name} must be between {low} and {high}, got {shown(value)}")
     return number
 
 

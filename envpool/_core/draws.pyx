@@ -1,5 +1,5 @@
 # optimize: -O1
-"""Parameters that are drawn anew for each episode, by the thread that resets the env, right before the reset.
+"""Parameters that are drawn for each episode, by the thread that resets the env, right before the reset.
 
 Each env draws from a generator of its own, which is derived from the seed of the env: the draws of an env do not depend
 on threads or on other envs, and the env's own generator does not advance. For an env with the seed s, the generator is
@@ -58,7 +58,7 @@ cdef class ParamDraws:
     Parameters
     ----------
     ranges : object
-        What the draws were made of.
+        Specification of the draws.
     draws : sequence of Draw
         See `envpool.config.randomize.Draw`: the values are checked, and have the shapes and the dtype of the parameter.
     """

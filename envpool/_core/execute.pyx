@@ -21,7 +21,7 @@ from envpool._core.players cimport (
 from envpool._core.policy cimport TRIVIAL
 from envpool._core.statistics cimport clear_entries, count_rewards, mark_ends_of_episodes
 from envpool._core.structs cimport (
-    Block, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, EPISODE_MASK, PENDING, REFUSED, REWARD, RUNNING,
+    Block, CUT, DISABLED, DISCOUNT, DONE, ELAPSED_STEP, Engine, ENV_ID, EPISODE_MASK, PENDING, REFUSED, REWARD, RUNNING,
     SAME_STEP, Span, STEP_TYPE, TERMINATED, TRUNCATED, Worker,
 )
 from envpool._core.watch cimport note_end, note_start
@@ -329,6 +329,7 @@ cdef inline void describe_rows(Engine* e, Block* b, const int32_t* ids, int32_t 
     cdef uint8_t* truncated = <uint8_t*>b.core[TRUNCATED] + row
     cdef int32_t* elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
     cdef uint8_t* done
+    cdef uint8_t* cut
     cdef float* discount
     cdef int32_t* step_type
     cdef int32_t i
@@ -338,6 +339,10 @@ cdef inline void describe_rows(Engine* e, Block* b, const int32_t* ids, int32_t 
         done = <uint8_t*>b.core[DONE] + row
         for i in range(n):
             done[i] = terminated[i] | truncated[i]
+    if b.core[CUT] != NULL:
+        cut = <uint8_t*>b.core[CUT] + row
+        for i in range(n):
+            cut[i] = truncated[i] & (1 - terminated[i])
     if b.core[STEP_TYPE] != NULL:
         discount = <float*>b.core[DISCOUNT] + row
         step_type = <int32_t*>b.core[STEP_TYPE] + row
@@ -532,8 +537,8 @@ cdef void write_steps(Engine* e, const int32_t* ids, const Steps* steps, int32_t
 
 cdef void finish_reset_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** last,
                             int64_t last_row) noexcept nogil:
-    """Does what finish_rows() does, for envs that were reset already: `last`, from `last_row` on, are the fields before
-    that."""
+    """Finishes rows like finish_rows(), for envs that were reset already: `last`, from `last_row` on, has the fields
+    before the reset."""
     cdef int32_t* elapsed = <int32_t*>b.core[ELAPSED_STEP] + row
     cdef int64_t size
     cdef int32_t f
@@ -549,7 +554,7 @@ cdef void finish_reset_rows(Engine* e, Block* b, const int32_t* ids, int32_t n, 
 
 
 cdef void reset_and_write(Engine* e, Steps* steps, int32_t n) noexcept nogil:
-    """Does what write_steps() does for n steps that ended an episode, but allocates the rows after the resets."""
+    """Writes n steps that ended an episode, like write_steps(), but allocates the rows after the resets."""
     cdef double on_stack[SMALL]
     cdef char* memory = <char*>on_stack
     cdef void* last[ENVPOOL_MAX_FIELDS]

@@ -42,7 +42,7 @@ ENVPOOL_SIMD static int32_t ep_find_some_flags(const uint8_t *flags, int64_t n, 
   return k;
 }
 
-/* Does the same; few flags of which none is set, the most frequent case, cost no call. */
+/* Like ep_find_some_flags(), without a call in the most frequent case: few flags, none of them set. */
 static inline int32_t ep_find_flags(const uint8_t *flags, int64_t n, int32_t *found) {
   return n <= 64 && ep_bits_of(flags, n) == 0 ? 0 : ep_find_some_flags(flags, n, found);
 }

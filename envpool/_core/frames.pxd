@@ -31,7 +31,7 @@ cdef class FrameRenderer:
     cdef int64_t ns_per_frame       # cost of a frame; 0: unknown
     cdef list earlier               # memory of the frames of the last two calls, which take turns
 
-    cdef object render(self, object env_ids, int32_t height, int32_t width, int32_t camera, bytes assets)
+    cdef object render(self, object env_id, int32_t height, int32_t width, int32_t camera, bytes assets)
     cdef void drop_memory(self) noexcept
 
     cdef int await_computed(self, const int32_t* ids, int32_t n) except -1

@@ -27,7 +27,7 @@ from envpool._core.blocks cimport is_held_elsewhere
 from envpool._core.calls cimport has_failures
 from envpool._core.failures cimport failure_of
 from envpool._core.guard cimport Guard
-from envpool._core.inputs cimport as_ids, checked_ids, hold, holding_call, unhold
+from envpool._core.inputs cimport checked_ids, hold, holding_call, unhold
 from envpool._core.partial cimport PartialBatches
 from envpool._core.policy cimport CLAIM, MAX_CHUNK, NAP, PATIENCE, SLICE, START, drawing_cost, interval
 from envpool._core.scheduler cimport ep_thread_start, help_out, pthread_detach, pthread_join
@@ -250,9 +250,9 @@ cdef class FrameRenderer:
 
     # ---- the call ----------------------------------------------------------------------------------------------------
 
-    cdef object render(self, object env_ids, int32_t height, int32_t width, int32_t camera, bytes assets):
+    cdef object render(self, object env_id, int32_t height, int32_t width, int32_t camera, bytes assets):
         """See Pool._render_frames()."""
-        cdef cnp.ndarray ids = checked_ids(self.engine, as_ids(env_ids, "env_ids"), "env_ids")
+        cdef cnp.ndarray ids = checked_ids(self.engine, env_id)
         self.guard.check_open()
         if self.has_lost:
             raise PoolStateError("render() was interrupted while an environment hung in it: close the pool")

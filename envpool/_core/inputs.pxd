@@ -17,9 +17,9 @@ cdef void release(Engine* e, const int32_t* ids, int32_t n) noexcept
 cdef void hold(Engine* e, const int32_t* ids, int64_t n, uint8_t how) noexcept
 cdef void unhold(Engine* e, const int32_t* ids, int64_t n) noexcept
 cdef str holding_call(const Engine* e, int32_t id)
-cdef cnp.ndarray in_flight_ids(Engine* e, object env_ids)
-cdef cnp.ndarray checked_ids(const Engine* e, object env_ids, str name)
-cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, str name) except -1
+cdef cnp.ndarray in_flight_ids(Engine* e, object env_id)
+cdef cnp.ndarray checked_ids(const Engine* e, object env_id, str name=*)
+cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, str name=*) except -1
 cdef int check_disjoint(Engine* e, const int32_t* sources, const int32_t* targets, int64_t n) except -1
 
 cdef class ResetOptions:

@@ -116,7 +116,8 @@ cpdef object as_ids(env_id, str name="env_id"):
     if cnp.PyArray_NDIM(a) == 0:
         a = a.reshape(1)
     if cnp.PyArray_NDIM(a) != 1 or (not cnp.PyArray_ISINTEGER(a) and a.size):
-        raise EnvIdError(f"{name} must be a 1-D array of integers, got shape {np.shape(a)} and dtype {a.dtype}")
+        way = f": pass np.flatnonzero({name})" if cnp.PyArray_ISBOOL(a) and cnp.PyArray_NDIM(a) == 1 else ""
+        raise EnvIdError(f"{name} must be a 1-D array of integers, got shape {np.shape(a)} and dtype {a.dtype}{way}")
     return a
 
 
@@ -224,12 +225,12 @@ cdef str holding_call(const Engine* e, int32_t id):
     return "another call is restoring or copying: wait until set_state() or copy_state() has returned"
 
 
-cdef cnp.ndarray in_flight_ids(Engine* e, object env_ids):
+cdef cnp.ndarray in_flight_ids(Engine* e, object env_id):
     """Returns ids of envs in flight, each once, as an int32 array that nobody else can change.
 
-    `env_ids` is a result of as_ids(). Raises EnvIdError for any other id.
+    `env_id` is a result of as_ids(). Raises EnvIdError for any other id.
     """
-    cdef cnp.ndarray wide = np.ascontiguousarray(env_ids, np.int64)
+    cdef cnp.ndarray wide = np.ascontiguousarray(env_id, np.int64)
     cdef cnp.ndarray ids = np.empty(wide.shape[0], np.int32)
     cdef const int64_t* given = <const int64_t*>cnp.PyArray_DATA(wide)
     cdef int32_t* taken = <int32_t*>cnp.PyArray_DATA(ids)
@@ -245,35 +246,34 @@ cdef cnp.ndarray in_flight_ids(Engine* e, object env_ids):
         e.busy[taken[i]] &= ~SEEN
     if bad < 0:
         return ids
-    id = int(env_ids[bad])
+    id = int(env_id[bad])
     if not 0 <= id < e.num_envs:
-        raise EnvIdError(f"env_ids[{bad}] must be between 0 and {e.num_envs - 1}, got {id}")
-    if id in env_ids[:bad].tolist():
-        raise EnvIdError(f"env_ids[{bad}] is {id}, which appears twice: pass each id once")
-    raise EnvIdError(f"env_ids[{bad}] is {id}, which is not in flight: send to it first")
+        raise EnvIdError(f"env_id[{bad}] must be between 0 and {e.num_envs - 1}, got {id}")
+    if id in env_id[:bad].tolist():
+        raise EnvIdError(f"env_id[{bad}] is {id}, which appears twice: pass each id once")
+    raise EnvIdError(f"env_id[{bad}] is {id}, which is not in flight: send to it first")
 
 
-cdef cnp.ndarray checked_ids(const Engine* e, object env_ids, str name):
+cdef cnp.ndarray checked_ids(const Engine* e, object env_id, str name="env_id"):
     """Returns ids as an int32 array that nobody else can change, all ids for None; raises EnvIdError out of range."""
     cdef cnp.ndarray wide, ids
     cdef const int64_t* given
     cdef int64_t i, id
-    if env_ids is None:
+    env_id = as_ids(env_id, name)
+    if env_id is None:
         return np.arange(e.num_envs, dtype=np.int32)
-    wide = np.ascontiguousarray(env_ids, np.int64)      # a value that does not fit becomes negative
+    wide = np.ascontiguousarray(env_id, np.int64)      # a value that does not fit becomes negative
     ids = np.empty(wide.shape[0], np.int32)
     given = <const int64_t*>cnp.PyArray_DATA(wide)
     for i in range(ids.shape[0]):
         id = ep_load_rlx64(&given[i])
         if not 0 <= id < e.num_envs:
-            raise EnvIdError(
-                f"{name}[{i}] must be between 0 and {e.num_envs - 1}, got {env_ids[i]}; nothing was changed"
-            )
+            raise EnvIdError(f"{name}[{i}] must be between 0 and {e.num_envs - 1}, got {env_id[i]}")
         (<int32_t*>cnp.PyArray_DATA(ids))[i] = <int32_t>id
     return ids
 
 
-cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, str name) except -1:
+cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, str name="env_id") except -1:
     """Raises EnvIdError unless envs are idle, nobody holds them, and, unless they may repeat, each appears once.
 
     If a call() of Python environments uses an env, PoolStateError says so.
@@ -291,10 +291,10 @@ cdef int check_idle(Engine* e, const int32_t* ids, int64_t n, bint may_repeat, s
     what = f"{name}[{bad}] is {ids[bad]}"
     if e.held[ids[bad]]:
         error = PoolStateError if e.held[ids[bad]] == USED else EnvIdError
-        raise error(f"{what}, which {holding_call(e, ids[bad])}; nothing was changed")
+        raise error(f"{what}, which {holding_call(e, ids[bad])}")
     if e.busy[ids[bad]]:
-        raise EnvIdError(f"{what}, which is still in flight: {RECV}; nothing was changed")
-    raise EnvIdError(f"{what}, which appears twice: pass each id once; nothing was changed")
+        raise EnvIdError(f"{what}, which is still in flight: {RECV}")
+    raise EnvIdError(f"{what}, which appears twice: pass each id once")
 
 
 cdef int check_disjoint(Engine* e, const int32_t* sources, const int32_t* targets, int64_t n) except -1:
@@ -313,7 +313,7 @@ cdef int check_disjoint(Engine* e, const int32_t* sources, const int32_t* target
         return 0
     raise EnvIdError(
         f"source_ids[{bad}] is {sources[bad]}, which is also in target_ids: copy in two calls, or call "
-        "set_state(get_state(source_ids), target_ids); nothing was changed"
+        "set_state(get_state(source_ids), target_ids)"
     )
 
 

@@ -21,13 +21,13 @@ from envpool._core.calls cimport begin_params, field_at, has_failures, row_items
 from envpool._core.draws cimport ParamDraws
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
-from envpool._core.inputs cimport ResetOptions, as_ids, check_idle, checked_ids
+from envpool._core.inputs cimport ResetOptions, check_idle, checked_ids
 from envpool._core.pool cimport Pool
 from envpool._core.structs cimport DrawTable, Engine, ParamDraw
 from envpool.env cimport ENVPOOL_BOOL, ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_field, envpool_params
 
 from envpool._core.definition import DTYPES
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, PoolStateError
 
 cnp.import_array()
 
@@ -53,7 +53,7 @@ cdef int read_in_force(const Engine* e, const int32_t* ids, int64_t n, void** va
             for i in range(k):
                 if errors[i]:
                     text = failure_text(e, ids[start + i], errors[i])
-                    raise RuntimeError(f"the parameters of env {ids[start + i]} could not be read: {text}")
+                    raise PoolStateError(f"the parameters of env {ids[start + i]} could not be read: {text}")
     return 0
 
 
@@ -105,7 +105,7 @@ cdef int check_not_drawn(const Engine* e, const int32_t* ids, int64_t n, int k) 
     return 0
 
 
-def set_params(Pool pool, values, env_ids):
+def set_params(Pool pool, values, env_id):
     """Let idle envs have other parameters from their next reset on; see ``EnvPool.set_params``.
 
     Parameters
@@ -115,7 +115,7 @@ def set_params(Pool pool, values, env_ids):
     values : sequence of (int, numpy.ndarray)
         Parameters, by their index in the table of the env definition: C-contiguous arrays (n, *shape) or, for the same
         value in all envs, (1, *shape), in the dtype of the parameter, whose elements are within the bounds.
-    env_ids : array_like of int or None
+    env_id : array_like of int or None
         (n,) ids; None for all envs.
     """
     cdef int visit = enter(pool.guard, NOTHING_ELSE, b"set_params")
@@ -125,7 +125,7 @@ def set_params(Pool pool, values, env_ids):
     cdef int64_t n
     cdef int k
     try:
-        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        ids = checked_ids(e, env_id)
         id, n = <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0]
         given = list(values)
         for _, array in given:
@@ -134,7 +134,7 @@ def set_params(Pool pool, values, env_ids):
                     f"{array.shape[0]} values were given for {n} envs: pass one value, or one value per env"
                 )
         pool.guard.check_open()
-        check_idle(e, id, n, False, "env_ids")
+        check_idle(e, id, n, False)
         for k, _ in given:
             check_not_drawn(e, id, n, k)
         for k, array in given:
@@ -183,12 +183,12 @@ cdef class OptionRows(ResetOptions):
         return 0
 
 
-def get_params(Pool pool, env_ids, bint in_force):
+def get_params(Pool pool, env_id, bint in_force):
     """Return the parameters of idle envs; see ``EnvPool.get_params``.
 
     Parameters
     ----------
-    pool, env_ids
+    pool, env_id
         See `set_params`.
     in_force : bool
         If True, the parameters of the current episode; otherwise those of the next one.
@@ -205,7 +205,7 @@ def get_params(Pool pool, env_ids, bint in_force):
     cdef void* values[ENVPOOL_MAX_FIELDS]
     cdef int32_t k, d
     try:
-        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        ids = checked_ids(e, env_id)
         arrays = []
         for k in range(e.env_def.num_params):
             f = field_at(e.env_def, e.env_def.params, k)
@@ -213,7 +213,7 @@ def get_params(Pool pool, env_ids, bint in_force):
             values[k] = cnp.PyArray_DATA(array)
             arrays.append(array)
         pool.guard.check_open()
-        check_idle(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], False, "env_ids")
+        check_idle(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], False)
         read_in_force(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], values)
         if not in_force:
             overlay_pending(e, <const int32_t*>cnp.PyArray_DATA(ids), ids.shape[0], values)
@@ -246,7 +246,7 @@ cdef int end_draws(Engine* e, int32_t id, const DrawTable* new) except -1:
     return 0
 
 
-def set_draws(Pool pool, ParamDraws draws, env_ids):
+def set_draws(Pool pool, ParamDraws draws, env_id):
     """Let idle envs draw parameters from their next reset on; see ``EnvPool.set_randomize``.
 
     Parameters
@@ -255,7 +255,7 @@ def set_draws(Pool pool, ParamDraws draws, env_ids):
         The pool.
     draws : ParamDraws or None
         How parameters are drawn, for a pool of as many envs; None for no draws.
-    env_ids : array_like of int or None
+    env_id : array_like of int or None
         (n,) ids; None for all envs.
     """
     cdef int visit = enter(pool.guard, NOTHING_ELSE, b"set_randomize")
@@ -265,11 +265,11 @@ def set_draws(Pool pool, ParamDraws draws, env_ids):
     cdef const int32_t* id
     cdef int64_t i
     try:
-        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        ids = checked_ids(e, env_id)
         id = <const int32_t*>cnp.PyArray_DATA(ids)
         none, old = [None] * e.num_envs, [None] * ids.shape[0]
         pool.guard.check_open()
-        check_idle(e, id, ids.shape[0], False, "env_ids")
+        check_idle(e, id, ids.shape[0], False)
         if e.env_def.num_params == 0:
             return
         if pool.orphan.tables is None:
@@ -283,18 +283,18 @@ def set_draws(Pool pool, ParamDraws draws, env_ids):
         pool.end_visit(visit)
 
 
-def get_ranges(Pool pool, env_ids):
+def get_ranges(Pool pool, env_id):
     """Return the `ranges` of the ParamDraws of envs, a list with None for an env that draws nothing.
 
     Parameters
     ----------
-    pool, env_ids
+    pool, env_id
         See `set_draws`; the envs may be in flight.
     """
     cdef int visit = enter(pool.guard, NOTHING_ELSE, b"get_randomize")
     cdef ParamDraws draws
     try:
-        ids = checked_ids(pool.engine, as_ids(env_ids, "env_ids"), "env_ids")
+        ids = checked_ids(pool.engine, env_id)
         pool.guard.check_open()
         found = []
         for id in ids.tolist():

@@ -47,7 +47,7 @@ cdef class PartialBatches:
 
     cdef bint is_computed(self) noexcept
     cdef void note_sent(self, const int32_t* ids, int32_t n) noexcept
-    cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_ids)
+    cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_id)
     cdef object receive(self, ResultTemplate template, cnp.ndarray ids, int64_t need, int64_t timeout_ns,
                         int64_t expected)
     cdef int drop_in_flight(self) except -1

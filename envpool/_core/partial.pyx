@@ -278,7 +278,7 @@ cdef class PartialBatches:
         if request.ids != NULL:
             for i in range(request.num_ids):
                 if not e.busy[request.ids[i]]:
-                    raise EnvIdError(f"env_ids[{i}] is {request.ids[i]}, which is no longer in flight")
+                    raise EnvIdError(f"env_id[{i}] is {request.ids[i]}, which is no longer in flight")
         elif request.need > e.outstanding:
             raise PoolStateError(
                 f"recv(min_ready={request.need}) would wait forever, because {e.outstanding} envs are in flight: send "
@@ -317,23 +317,23 @@ cdef class PartialBatches:
         self.num_chosen = count
         return count if count >= enough else <int32_t>(count - enough)
 
-    cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_ids):
+    cdef object receive_some(self, ResultTemplate template, object min_ready, object timeout, object env_id):
         """Returns some of the envs in flight; see Pool.recv()."""
         cdef Engine* e = self.engine
         cdef cnp.ndarray ids = None
         cdef int64_t need = -1, limit = -1, n
         if timeout is not None:
             limit = as_nanoseconds("timeout", timeout)
-        env_ids = as_ids(env_ids, "env_ids")
+        env_id = as_ids(env_id)
         if min_ready is not None:
             need = as_count("min_ready", min_ready, e.num_envs)
         self.guard.check_open()
-        if env_ids is not None:
-            ids = in_flight_ids(e, env_ids)
+        if env_id is not None:
+            ids = in_flight_ids(e, env_id)
             n = ids.shape[0]
             if need > n:
                 raise PoolStateError(
-                    f"recv(min_ready={need}) would wait forever, because env_ids has {n} entries: pass more ids"
+                    f"recv(min_ready={need}) would wait forever, because env_id has {n} entries: pass more ids"
                 )
             if n == 0:
                 return self.batches.empty(template)

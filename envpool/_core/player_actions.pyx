@@ -48,10 +48,11 @@ cdef class PlayerField(ActionField):
         """Returns the exception for an action of `envs` envs, whose last results have `rows` rows of players."""
         moves = f"{(envs, *self.shape)}, the move of each env, or " if in_turn else ""
         shape = ", ".join(map(str, (rows, *self.shape))) + ("" if self.shape else ",")
+        way = ": call reset() first, which returns the rows" if rows == 0 and envs else ""
         return ActionError(
             f"action {self.name!r} must have the shape {moves}({shape}), a row for each player in the last results of "
-            f"the {envs} envs, or {(envs, players, *self.shape)}, a place for each player, got {action.shape}; nothing "
-            "was sent"
+            f"the {envs} envs, or {(envs, players, *self.shape)}, a place for each player, got {action.shape}{way}; "
+            "nothing was sent"
         )
 
     cdef cnp.ndarray to_numbers(self, object action):
@@ -74,7 +75,7 @@ cdef class PlayerField(ActionField):
 
     cdef int64_t store_players(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n,
                                const int64_t* sources) noexcept:
-        """Does what store() does, with the actions of players: those of player p of env ids[i] are in row
+        """Stores actions of players like store(): those of player p of env ids[i] are in row
         sources[i * players + p], unless `a` is a grid. Returns a position in such an array in place of one of an env.
         """
         cdef int64_t at, source, bytes = self.items // self.players * cnp.PyArray_ITEMSIZE(a), first = STORED
@@ -148,7 +149,7 @@ cdef class PlayerTable(ActionTable):
     groups : sequence of PlayerGroup
         The groups of the players.
     has_turns : bool
-        Whether the players move in turn.
+        True if the players move in turn.
     """
 
     def __init__(self, fields, int refused, flatten_action, int32_t num_players, groups, bint has_turns):

@@ -4,8 +4,8 @@ It contains every constant and every estimate of the scheduler. None of them can
 time. The estimates are accessed in relaxed order by many threads, and each thread reads some of them with every chunk;
 so a change that makes no difference is not stored. All times are in ns.
 
-Numbers that are read one after the other need not fit together, since other threads go on meanwhile: whatever they are,
-no divisor may be 0, and a claim has at least one env.
+Successive reads may be inconsistent, since other threads run meanwhile: with any values, no divisor may be 0, and a
+claim has at least one env.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -38,7 +38,7 @@ cdef enum:      # the consumer
     QUICK = 5000            # the most work that is done with the GIL held
     ABSENT = 20000          # a consumer that is usually away for longer is replaced by one more worker
     CHEAP_BELOW = 4000      # async pools: mean cost below which a helping consumer pays off,
-    CHEAP_ABOVE = 6000      # and above which a parked one does; they differ, so that the policy does not flutter
+    CHEAP_ABOVE = 6000      # and above which a parked one does; they differ, so that the policy does not oscillate
     CONSUMER_SPIN = 3000    # how long the consumer spins before it parks. If it helps and usually waits for less than
     SHORT_WAIT = 25000      # this, it spins for up to twice that: sleeping and waking take longer than what is left
 
@@ -47,7 +47,7 @@ cdef enum:      # workers
     SHORT_GAP = 25000       # if batches usually follow each other faster, a worker spins for up to twice this time,
     MIN_SPIN = 500          # else for this time
     FIRST_WAKE = 8000       # estimated time that waking a parked worker takes, before the first one was woken
-    MIN_WAKE = 4000         # samples below are no wake-ups
+    MIN_WAKE = 4000         # shorter samples are not wake-ups
     MAX_WAKE = 40000        # samples above count as this
     LONG_IDLE = 1000000     # times without work count as at most this
 
@@ -103,7 +103,7 @@ cdef inline void note_mean(Engine* e, int64_t first, int64_t n, int64_t sample) 
     if sample <= 2 * mean and n < 16:
         if not is_sampled(first, n):
             return
-        n *= SAMPLED            # a small chunk is weighted for those that are no samples
+        n *= SAMPLED            # a small chunk also counts for those that are not sampled
     elif sample > RARE * mean:
         n *= 4                  # outlier: weight x4
     if llabs(sample - mean) > mean >> 3:
@@ -188,7 +188,7 @@ cdef inline int32_t measured_chunks(int64_t first, int64_t n, int64_t cost) noex
 
 
 cdef inline bint consumer_helps(Engine* e, int64_t cost, bint is_partial) noexcept nogil:
-    """Whether the consumer shall work while it waits. With a step timeout, it could get stuck itself."""
+    """Returns whether the consumer works while it waits. With a step timeout, it could get stuck itself."""
     e.cheap = cost < (CHEAP_ABOVE if e.cheap else CHEAP_BELOW)
     return (e.is_sync or e.cheap) and e.absence < ABSENT and not is_partial and e.step_timeout == 0
 

@@ -39,14 +39,14 @@ cdef class Pool:
     cdef void end_visit(self, int visit) noexcept
     cdef int32_t send_actions(self, object action, object env_id, SendPart part, int visit, int activities) except -1
     cdef int check_send(self, const int32_t* ids, int32_t n, SendPart part, int visit, int activities) except -1
-    cdef bint place(self, BatchBlock block) noexcept
+    cdef bint redirect(self, BatchBlock block) noexcept
     cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept
     cdef object receive(self, ResultTemplate template, bint may_be_empty)
 
     cdef int32_t send_resets(self, object env_id, object seeds, ResetOptions options, int visit,
                              int activities) except -1
     cdef object receive_resets(self, object env_id, ResultTemplate template)
-    cdef cnp.ndarray bytes_of_idle(self, object env_ids, int what, bint are_known=*)
+    cdef cnp.ndarray bytes_of_idle(self, object env_id, int what, bint are_known=*)
     cdef int end(self, bint waits) except -1
     cdef int stop(self, bint waits) except -1
     cdef void drop_engine(self) noexcept

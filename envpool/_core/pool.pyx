@@ -321,7 +321,7 @@ cdef class Pool:
             raise
         return 0
 
-    cdef bint place(self, BatchBlock block) noexcept:
+    cdef bint redirect(self, BatchBlock block) noexcept:
         """Lets the envs of a sync pool that are sent next write to a block of the caller; returns whether.
 
         It does nothing if the rows of the next batch go elsewhere: other envs are in flight, or partial batches are on.
@@ -332,7 +332,7 @@ cdef class Pool:
             self.partial.end()
         if self.partial.mode != WHOLE:
             return False
-        self.batches.place(block)
+        self.batches.redirect(block)
         return True
 
     cdef int32_t send_resets(self, object env_id, object seeds, ResetOptions options, int visit,
@@ -375,12 +375,12 @@ cdef class Pool:
         self.launch(ids, n, activities)
         return n
 
-    def _go_on(self, env_ids):
+    def _continue(self, env_id):
         """Let envs be stepped whose episodes have ended, if ``autoreset_mode`` is "disabled": the episodes continue.
 
         Parameters
         ----------
-        env_ids : array_like of int
+        env_id : array_like of int
             (n,) ids of idle envs, each once. Nothing happens to envs that were never reset or have failed.
         """
         cdef int visit = enter(self.guard, NOTHING_ELSE, b"step")
@@ -389,10 +389,10 @@ cdef class Pool:
         cdef const int32_t* id
         cdef int64_t i
         try:
-            ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+            ids = checked_ids(e, env_id)
             self.guard.check_open()
             id = <const int32_t*>cnp.PyArray_DATA(ids)
-            check_idle(e, id, ids.shape[0], False, "env_ids")
+            check_idle(e, id, ids.shape[0], False)
             for i in range(ids.shape[0]):
                 if e.reset[id[i]] == REFUSED and not e.seed_pending[id[i]] and not e.broken[id[i]]:
                     e.reset[id[i]] = RUNNING
@@ -481,7 +481,7 @@ cdef class Pool:
             batch = self.batches.deliver(template, -1)
         return batch
 
-    def recv(self, bint reset=False, bint return_info=True, *, min_ready=None, timeout=None, env_ids=None):
+    def recv(self, bint reset=False, bint return_info=True, *, min_ready=None, timeout=None, env_id=None, env_ids=None):
         """Wait for the next batch; or for certain envs, for a number of envs, or for some time.
 
         Parameters
@@ -493,13 +493,13 @@ cdef class Pool:
             returns no rows, and from then on the rows of envs that are sent together become ready one by one.
         timeout : float, optional
             Wait at most this many seconds, and return the results that are ready by then, possibly none.
-        env_ids : array_like of int, optional
+        env_id : array_like of int, optional
             (n,) ids of envs in flight, each once: wait for these envs and return no others.
 
         Returns
         -------
         tuple or TimeStep
-            In the form of step() or reset(); fresh arrays, yours to keep and to write. With env_ids, the rows have that
+            In the form of step() or reset(); fresh arrays, yours to keep and to write. With env_id, the rows have that
             order; otherwise, in a sync pool, the order in which the envs were sent. Envs that are not returned stay in
             flight.
 
@@ -519,9 +519,13 @@ cdef class Pool:
         cdef int visit = enter(self.guard, RECEIVING, b"recv")
         cdef ResultTemplate template = self.reset_template if reset else self.step_template
         try:
-            if min_ready is None and timeout is None and env_ids is None:
+            if env_ids is not None:
+                if env_id is not None:
+                    raise TypeError("recv() takes env_id or env_ids, two names of one argument, not both")
+                env_id = env_ids
+            if min_ready is None and timeout is None and env_id is None:
                 return self.receive(template, False)
-            return self.partial.receive_some(template, min_ready, timeout, env_ids)
+            return self.partial.receive_some(template, min_ready, timeout, env_id)
         finally:
             self.end_visit(visit)
 
@@ -553,14 +557,14 @@ cdef class Pool:
 
     # ---- Python environments -----------------------------------------------------------------------------------------
 
-    def _use_envs(self, bytes call, env_ids, function):
+    def _use_envs(self, bytes call, env_id, function):
         """Call a function with a list of idle envs, by id, and return its result; no other call may use them meanwhile.
 
         Parameters
         ----------
         call : bytes
             Name of the public call, for messages.
-        env_ids : array_like of int, optional
+        env_id : array_like of int, optional
             (n,) ids, each once; all envs by default.
         function : callable
             It may wait without the GIL, and may run any code.
@@ -576,10 +580,10 @@ cdef class Pool:
         cdef cnp.ndarray ids
         cdef const int32_t* id
         try:
-            ids = checked_ids(self.engine, as_ids(env_ids, "env_ids"), "env_ids")
+            ids = checked_ids(self.engine, env_id)
             id = <const int32_t*>cnp.PyArray_DATA(ids)
             self.guard.check_open()
-            check_idle(self.engine, id, ids.shape[0], False, "env_ids")
+            check_idle(self.engine, id, ids.shape[0], False)
             hold(self.engine, id, ids.shape[0], USED)
             try:
                 return function(ids.tolist())
@@ -590,7 +594,7 @@ cdef class Pool:
 
     # ---- players -----------------------------------------------------------------------------------------------------
 
-    cdef cnp.ndarray bytes_of_idle(self, object env_ids, int what, bint are_known=False):
+    cdef cnp.ndarray bytes_of_idle(self, object env_id, int what, bint are_known=False):
         """Returns what the engine notes of idle envs, see BytesOfEnv: a row for each env.
 
         `are_known`: the caller knows that the envs are idle; somebody may be rendering them.
@@ -606,69 +610,69 @@ cdef class Pool:
         elif what == LEGAL_MOVES:
             source, size = e.turns.legal, e.turns.num_moves
         try:
-            ids = checked_ids(e, as_ids(env_ids, "env_id"), "env_id")
+            ids = checked_ids(e, env_id)
             rows = np.empty((ids.shape[0], size), np.uint8)
             self.guard.check_open()
             id = <const int32_t*>cnp.PyArray_DATA(ids)
             if not are_known:
-                check_idle(e, id, ids.shape[0], True, "env_id")
+                check_idle(e, id, ids.shape[0], True)
             for i in range(ids.shape[0]):
                 memcpy(<char*>cnp.PyArray_DATA(rows) + i * size, source + id[i] * size, size)
             return rows
         finally:
             self.end_visit(visit)
 
-    def _player_mask(self, env_ids):
+    def _player_mask(self, env_id):
         """Return which players have a row in the last results of idle envs, bool (n, places for players).
 
         Parameters
         ----------
-        env_ids : array_like of int
+        env_id : array_like of int
             (n,) ids; they may repeat.
         """
-        return (<object>self.bytes_of_idle(env_ids, PLAYER_FLAGS) & HAS_ROW).astype(np.bool_)
+        return (<object>self.bytes_of_idle(env_id, PLAYER_FLAGS) & HAS_ROW).astype(np.bool_)
 
-    def _acting(self, env_ids):
+    def _acting(self, env_id):
         """Return which players of envs whose rows were received act in the next step, bool (n, places for players).
 
         Parameters
         ----------
-        env_ids : array_like of int
+        env_id : array_like of int
             (n,) ids; they may repeat.
         """
-        return (<object>self.bytes_of_idle(env_ids, PLAYER_FLAGS, True) & ACTS).astype(np.bool_)
+        return (<object>self.bytes_of_idle(env_id, PLAYER_FLAGS, True) & ACTS).astype(np.bool_)
 
-    def _legal_mask(self, env_ids):
+    def _legal_mask(self, env_id):
         """Return which moves are legal for the players whose turn it is in idle envs, bool (n, moves); all of them
         where it is nobody's turn. None if the env does not say.
 
         Parameters
         ----------
-        env_ids : array_like of int
+        env_id : array_like of int
             (n,) ids; they may repeat.
         """
-        legal = self.bytes_of_idle(env_ids, LEGAL_MOVES).astype(np.bool_)
+        legal = self.bytes_of_idle(env_id, LEGAL_MOVES).astype(np.bool_)
         legal[~legal.any(1)] = True
         return legal if legal.shape[1] else None
 
-    def _have_failed(self, env_ids):
+    def _have_failed(self, env_id):
         """Return which idle envs cannot be drawn, since their last step or reset failed, bool (n,).
 
         Parameters
         ----------
-        env_ids : array_like of int
+        env_id : array_like of int
             (n,) ids; they may repeat.
         """
-        return self.bytes_of_idle(env_ids, IS_BROKEN)[:, 0].astype(np.bool_)
+        return self.bytes_of_idle(env_id, IS_BROKEN)[:, 0].astype(np.bool_)
 
     # ---- rendering ---------------------------------------------------------------------------------------------------
 
-    def _render_frames(self, env_ids, int32_t height, int32_t width, int32_t camera, bytes assets=None):
+    def _render_frames(self, env_id, int32_t height, int32_t width, int32_t camera, bytes assets=None):
         """Draw frames of envs; see ``EnvPool.render`` for ids, results and errors.
 
         Parameters
         ----------
-        env_ids : array_like of int
+        env_id : array_like of int
             (n,) ids, in any order; an id that appears twice is drawn once.
         height, width : int
             Size of every frame, in pixels; the same in all calls for one pool.
@@ -677,6 +681,6 @@ cdef class Pool:
         """
         cdef int visit = enter(self.guard, RENDERING, b"render")
         try:
-            return self.frames.render(env_ids, height, width, camera, assets)
+            return self.frames.render(env_id, height, width, camera, assets)
         finally:
             self.end_visit(visit)

@@ -174,7 +174,7 @@ cdef class ResultTemplate:
         arrays : list of numpy.ndarray
             The arrays, in the order of the names.
         has_ended : bool
-            Whether an episode has ended in a row.
+            True if an episode has ended in a row.
         errors : dict of int to str
             Texts of environments that failed, by row.
         n : int

@@ -29,6 +29,8 @@ from envpool._core.statistics cimport note_claim, note_step_time, set_probe
 from envpool._core.structs cimport Engine, NEVER, Queue, Worker
 from envpool._core.watch cimport is_overdue, note_end, note_start
 
+from envpool.errors import PoolStateError
+
 cdef extern from "floats.h" nogil:
     uint64_t ep_floats_enter()
     void ep_floats_leave(uint64_t bits)
@@ -194,7 +196,7 @@ cdef extern from *:
 ep_use_parking_lot()
 
 if ep_make_worker_key() != 0:
-    raise RuntimeError("the process has no key for thread-specific data left, of which envpool needs one")
+    raise PoolStateError("envpool needs a key for thread-specific data, but the process has none left")
 
 
 cdef void park(Engine* e, Queue* q, bint reserve) noexcept nogil:

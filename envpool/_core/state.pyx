@@ -37,7 +37,7 @@ from envpool._core.calls cimport has_failures, seed_envs
 from envpool._core.draws cimport STREAM_BYTES, is_stream, keeps_stream, restore_stream, save_stream
 from envpool._core.failures cimport failure_text
 from envpool._core.guard cimport NOTHING_ELSE, enter
-from envpool._core.inputs cimport as_ids, check_disjoint, check_idle, checked_ids, hold, unhold
+from envpool._core.inputs cimport check_disjoint, check_idle, checked_ids, hold, unhold
 from envpool._core.params cimport are_allowed, params_size, restore_params, save_params
 from envpool._core.players cimport ACTS, HAS_ROW, flags_of
 from envpool._core.pool cimport Pool
@@ -574,7 +574,7 @@ cdef void begin_snapshots(envpool_snapshots* call) noexcept:
     call.struct_size = sizeof(envpool_snapshots)
 
 
-def save_states(Pool pool, str task, bytes options, env_ids):
+def save_states(Pool pool, str task, bytes options, env_id):
     """Return the states of idle envs; see ``EnvPool.get_state`` for ids and errors.
 
     Parameters
@@ -585,7 +585,7 @@ def save_states(Pool pool, str task, bytes options, env_ids):
         Name of the task, by which a state is recognised.
     options : bytes
         Digest of the options, 16 bytes, by which a state is recognised.
-    env_ids : array_like of int or None
+    env_id : array_like of int or None
         (n,) ids; None for all envs.
 
     Returns
@@ -600,11 +600,11 @@ def save_states(Pool pool, str task, bytes options, env_ids):
     cdef bytes scratch
     try:
         check_supported(e, task)
-        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        ids = checked_ids(e, env_id)
         prefix = make_prefix(e, task, options)
         states = [None] * ids.shape[0]
         pool.guard.check_open()
-        check_idle(e, data_of(ids), ids.shape[0], False, "env_ids")
+        check_idle(e, data_of(ids), ids.shape[0], False)
         scratch = make_scratch(e, data_of(ids), ids.shape[0])
         for i in range(ids.shape[0]):
             states[i] = save_env(e, prefix, data_of(ids)[i], PyBytes_AS_STRING(scratch))
@@ -702,12 +702,12 @@ cdef int set_some(Engine* e, list states, const int32_t* ids, int32_t first, int
     raise StateError(f"env {some[failed]} could not be restored, and its next step starts an episode: {text}")
 
 
-def restore_states(Pool pool, str task, bytes options, states, env_ids):
+def restore_states(Pool pool, str task, bytes options, states, env_id):
     """Restore idle envs from the results of `save_states`; see ``EnvPool.set_state``.
 
     Parameters
     ----------
-    pool, task, options, env_ids
+    pool, task, options, env_id
         See `save_states`.
     states : sequence of bytes
         (n,) one state per id.
@@ -722,7 +722,7 @@ def restore_states(Pool pool, str task, bytes options, states, env_ids):
     cdef bint is_holding = False
     try:
         check_supported(e, task)
-        ids = checked_ids(e, as_ids(env_ids, "env_ids"), "env_ids")
+        ids = checked_ids(e, env_id)
         prefix = make_prefix(e, task, options)
         given = list(states)
         id, n = data_of(ids), <int32_t>ids.shape[0]
@@ -732,7 +732,7 @@ def restore_states(Pool pool, str task, bytes options, states, env_ids):
         if len(given) != n:
             raise StateError(f"{len(given)} states cannot be restored to {n} envs: pass one state per env")
         pool.guard.check_open()
-        check_idle(e, id, n, False, "env_ids")
+        check_idle(e, id, n, False)
         for i in range(n):
             state = given[i]
             check_state(state, prefix, i)
@@ -819,10 +819,8 @@ def copy_states(Pool pool, str task, source_ids, target_ids):
     cdef bint is_holding = False
     try:
         check_supported(e, task)
-        sources = checked_ids(e, np.empty(0, np.int64) if source_ids is None else as_ids(source_ids, "source_ids"),
-                              "source_ids")
-        targets = checked_ids(e, np.empty(0, np.int64) if target_ids is None else as_ids(target_ids, "target_ids"),
-                              "target_ids")
+        sources = checked_ids(e, np.empty(0, np.int64) if source_ids is None else source_ids, "source_ids")
+        targets = checked_ids(e, np.empty(0, np.int64) if target_ids is None else target_ids, "target_ids")
         source, target, n = data_of(sources), data_of(targets), <int32_t>targets.shape[0]
         if sources.shape[0] != n:
             raise EnvIdError(

@@ -293,7 +293,7 @@ cdef class Statistics:
     num_envs : int
         Number of envs.
     counts_episodes : bool
-        Whether the option `episode_statistics` is on.
+        True if the option `episode_statistics` is on.
     games : tuple of int, optional
         For tasks whose episodes may be parts of a game: the numbers of the fields with the reward before clipping,
         float32, whether the game is over, int32, and the number of lives, int32; and whether a reset that does not

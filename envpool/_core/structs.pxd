@@ -39,6 +39,7 @@ cdef enum:      # CoreField
     ELAPSED_STEP    # int32
     ENV_ID          # int32
     DONE            # bool, terminated or truncated; NULL unless the API style asks for it
+    CUT             # bool, truncated and not terminated; NULL unless the API style asks for it
     DISCOUNT        # float32; NULL unless the API style asks for it
     STEP_TYPE       # int32; NULL unless the API style asks for it
     EPISODE_RETURN  # float64; this and the following: NULL unless statistics of episodes are on, see statistics.pyx

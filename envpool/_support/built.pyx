@@ -1,5 +1,5 @@
 # optimize: -Og
-"""For what this build of the package was made: setup.py passes it as macros."""
+"""Settings of this build of the package, which setup.py passes as macros."""
 
 cdef extern from *:
     """

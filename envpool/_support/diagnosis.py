@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-#: States of a finding: it works; it is absent or restricted, which is no failure; it is installed and does not work.
+#: States of a finding: it works; it is absent or restricted, which is not a failure; it is installed and does not work.
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 #: How long a check in a process of its own may take, in seconds.
 TIMEOUT = 300
@@ -26,13 +26,13 @@ class Finding:
     Attributes
     ----------
     name : str
-        What was checked.
+        Subject of the check.
     text : str
-        What was found.
+        Finding.
     state : {"ok", "note", "problem"}
-        Whether it works; a problem makes the exit status 1.
+        "problem" makes the exit status 1.
     remedy : str
-        What to do about it, e.g. a command; every problem has one.
+        Remedy, e.g. a command; every problem has one.
     """
 
     name: str
@@ -47,15 +47,15 @@ def installation(name: str, find: Callable[[], str], use: str, failure: str, rem
     Parameters
     ----------
     name : str
-        What the files are, e.g. ``"library"``.
+        Name of the files, e.g. ``"library"``.
     find : callable
         Returns what was found, or raises an ImportError that says what to install.
     use : str
         Python code that uses the files, which a process of its own runs.
     failure : str
-        What it means that the code fails, e.g. ``"no game starts"``.
+        Meaning of a failure of the code, e.g. ``"no game starts"``.
     remedy : str
-        What to do if the code fails.
+        Remedy if the code fails.
     """
     try:
         found = find()
@@ -80,7 +80,7 @@ def run_python(code: str, *arguments: str, **variables: str) -> tuple[bool, str]
     Returns
     -------
     succeeded : bool
-        Whether the exit status was 0.
+        True if the exit status was 0.
     text : str
         The standard output; if the process failed, the last line of its errors, or how it ended.
     """

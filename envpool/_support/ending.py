@@ -1,4 +1,4 @@
-"""What refers to functions of the user, and lets them go at the end of the program.
+"""Objects that refer to functions of the user, and release them at the end of the program.
 
 The garbage collector does not see what a pool refers to, since threads write to its memory. A function or class of the
 user behind a pool would therefore keep the module alive that defines both: none of the objects of that module would be
@@ -11,28 +11,30 @@ import atexit
 import weakref
 from typing import Any, NoReturn, Protocol
 
+from envpool.errors import PoolStateError
+
 
 class Holder(Protocol):
     """An object that refers to functions of the user."""
 
-    def let_go(self) -> None:
-        """Forget these functions; whoever calls the object afterwards gets an exception."""
+    def release(self) -> None:
+        """Release these functions; a call of the object afterwards raises an exception."""
 
 
 _holders: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
-def lets_go_at_exit(holder: Holder) -> None:
-    """Let ``holder.let_go()`` be called when the program ends, unless the object does not exist any more."""
+def release_at_exit(holder: Holder) -> None:
+    """Call ``holder.release()`` when the program ends, if the object still exists then."""
     _holders[id(holder)] = holder
 
 
-def gone(*_: Any, **__: Any) -> NoReturn:
-    """Stand for a function that was let go."""
-    raise RuntimeError("the program ends, and its functions are not called any more")
+def released(*_: Any, **__: Any) -> NoReturn:
+    """Stand for a function that was released."""
+    raise PoolStateError("the interpreter is shutting down: functions of the user were released")
 
 
 @atexit.register
-def _let_go() -> None:
+def _release_all() -> None:
     for holder in list(_holders.values()):
-        holder.let_go()
+        holder.release()

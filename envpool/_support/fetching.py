@@ -1,4 +1,4 @@
-"""What the commands ``envpool fetch-<family>`` share: wheels that are downloaded, checked and unpacked.
+"""Downloads, checks and unpacks wheels for the commands ``envpool fetch-<family>``.
 
 Families need files of these wheels that this package may not contain.
 """
@@ -18,10 +18,16 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from envpool.errors import ConfigError, EnvPoolError
+
+
+class FetchError(EnvPoolError, RuntimeError):
+    """A wheel cannot be downloaded, or does not exist for this machine."""
+
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel of which files are needed.
+    """A wheel that has files a family needs.
 
     Attributes
     ----------
@@ -103,7 +109,7 @@ def download(wheel: Wheel, folder: Path) -> Path:
     command += ["--require-hashes", "-d", str(folder), "-r", str(wanted)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(
+        raise FetchError(
             f"pip could not download {wheel.distribution}=={wheel.version}: {' '.join(done.stdout.split())[-600:]}. "
             "Without pip or a package index, download the wheel elsewhere and pass it with --wheel"
         )
@@ -117,8 +123,8 @@ def check(wheel: Wheel, path: Path) -> None:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found not in wheel.hashes.values():
         expected = " or ".join(f"{value} ({which})" for which, value in wheel.hashes.items())
-        raise ValueError(
-            f"{path} is not a wheel of {wheel.distribution} {wheel.version}: its SHA-256 is {found}, not {expected}"
+        raise ConfigError(
+            f"{path} must be a wheel of {wheel.distribution} {wheel.version} with SHA-256 {expected}, got {found}"
         )
 
 

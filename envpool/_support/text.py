@@ -77,14 +77,16 @@ def similar_tasks(task_id: str, known: Iterable[str], count: int = 4) -> list[st
         begins = [i for i in ids if wanted.startswith(stem(i))]
         longest = max((len(stem(i)) for i in begins), default=0)
         found = [i for i in begins if len(stem(i)) == longest > 2]
+    near = [wanted]
     if not found:
-        by_name = {i.lower(): i for i in reversed(ids)}
-        return [by_name[i] for i in difflib.get_close_matches(task_id.lower(), by_name, n=count, cutoff=0.5)]
+        near = difflib.get_close_matches(wanted, dict.fromkeys(map(stem, ids)), n=count, cutoff=0.7)
+        found = [i for i in ids if stem(i) in near]
     plain = [i for i in found if "/" not in i]
     found = plain if plain and "/" not in task_id else found
     namespace = task_id.rpartition("/")[0].lower()
 
-    def rank(name: str) -> tuple[bool, bool, int]:
-        return stem(name) != wanted, name.rpartition("/")[0].lower() != namespace, -version(name)
+    def rank(name: str) -> tuple[int, bool, int]:
+        similarity = near.index(stem(name)) if stem(name) in near else len(near)
+        return similarity, name.rpartition("/")[0].lower() != namespace, -version(name)
 
     return sorted(found, key=rank)[:count]

@@ -49,9 +49,9 @@ def require(name: str, version: str, purpose: str, remedy: str, *files: str) -> 
     version : str
         The version.
     purpose : str
-        What needs which part of it, as the beginning of a sentence, e.g. ``"NetHack needs the library"``.
+        Beginning of a sentence that says what needs which part of it, e.g. ``"NetHack needs the library"``.
     remedy : str
-        What the user can do, e.g. a command.
+        Remedy, e.g. a command.
     *files : str
         Paths in the folder of files that must exist.
 

@@ -11,6 +11,7 @@ from envpool._core.casts import fitted
 from envpool._core.definition import CURRENT_PLAYER, LEGAL_ACTION_MASK
 from envpool._support.text import shown
 from envpool.config.checks import NAN, NO_FLOAT, refused_floats
+from envpool.config.options import OPPONENT_OPTIONS
 from envpool.config.render_options import RenderOptions
 from envpool.config.spaces import ArraySpec, gymnasium_spaces, nested, space_of_nest, to_space
 from envpool.errors import ActionError, ConfigError
@@ -20,7 +21,7 @@ from envpool.tasks.resolve import resolve
 from envpool.tasks.spec import EnvSpec
 
 #: Options of pools that replace agents by opponents.
-OF_OPPONENTS = ("controlled", "opponents")
+OF_OPPONENTS = tuple(OPPONENT_OPTIONS)
 
 
 class Part(NamedTuple):
@@ -55,11 +56,11 @@ class Agents:
     Attributes
     ----------
     names : list of str
-        Names in the order of the players: that of the group and the number in it, such as ``"adversary_0"``.
+        Names in the order of the players: the name of the group and the number in it, such as ``"adversary_0"``.
     numbers : dict of str to int
         The numbers of the players by name.
     is_turn_based : bool
-        Whether agents move in turn. An action is then that of the agent who moves. If the task has masks of legal
+        If True, agents move in turn, and an action belongs to the agent who moves. If the task has masks of legal
         moves, observations are dicts of ``observation`` and ``action_mask``, int8, which is zero for the others.
     observation_spaces, action_spaces : dict of str to gymnasium.spaces.Space
         Spaces by name.
@@ -67,7 +68,7 @@ class Agents:
     Raises
     ------
     ConfigError
-        An action of the task is that of a whole environment, although all its players act.
+        The task has one action for a whole environment, although all its players act.
     """
 
     def __init__(self, spec: EnvSpec):

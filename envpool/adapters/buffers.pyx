@@ -18,10 +18,10 @@ from libc.string cimport memcpy
 
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.pool cimport Pool
-from envpool.rollout.placing cimport PlacedSteps
+from envpool.rollout.redirected cimport RedirectedSteps
 
 from envpool.adapters.lazy import LazyRows
-from envpool.errors import PoolStateError
+from envpool.errors import ConfigError, PoolStateError
 
 cdef extern from "Python.h":
     PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
@@ -94,7 +94,7 @@ cdef class Target:
     """A buffer into which arrays of a pool are copied; what each step needs to know of it is determined once."""
 
     cdef object buffer
-    cdef char* data                 # NULL: NumPy has to convert
+    cdef char* data                 # NULL: NumPy must convert
     cdef int ndim, typenum
     cdef cnp.npy_intp dims[MOST_DIMS]
     cdef int64_t num_bytes
@@ -122,11 +122,11 @@ cdef class Target:
 
 
 cdef inline const void* column(object array, int typenum, int64_t n) except NULL:
-    """Returns the data of an argument that must be a column of a batch, with n numbers."""
+    """Return the data of an argument that must be a column of a batch, with n numbers."""
     cdef cnp.ndarray found = <cnp.ndarray?>array
     if (not cnp.PyArray_ISCARRAY_RO(found) or cnp.PyArray_TYPE(found) != typenum or cnp.PyArray_NDIM(found) > 2
             or cnp.PyArray_SIZE(found) != n):
-        raise ValueError(f"expected a column of {n} rows of a batch, got {found.dtype} {array.shape}")
+        raise ConfigError(f"arrays of a batch must be columns of {n} rows, got {found.dtype} {array.shape}")
     return cnp.PyArray_DATA(found)
 
 
@@ -147,9 +147,9 @@ cdef class StepBuffers:
     cdef double* returns            # by row
     cdef cnp.ndarray numbers
     cdef int32_t* ended             # environments that have ended an episode, and room for as many as there are
-    cdef list dicts                 # about single episodes; those that nobody else holds are used again
+    cdef list dicts                 # about single episodes; used again once no user holds them
     cdef int turn                   # position of the one to look at next
-    cdef PlacedSteps steps          # None before bind()
+    cdef RedirectedSteps steps      # None before bind()
     cdef bint has_mask              # the step has a mask of players
     cdef const float* reward        # of steps that are wholly where `steps` lets the workers write them
     cdef const uint8_t* has_ended
@@ -174,10 +174,10 @@ cdef class StepBuffers:
             players, the mask of the players follows truncated.
         *buffers : numpy.ndarray
             Buffers for observations, rewards, terminals, truncations and, with players, masks, each of the shape of the
-            array in the step. Those of its dtype that are contiguous are written by the threads of the pool, until the
+            array in the step. Contiguous arrays of its dtype are written by the threads of the pool, until the
             next call of this method.
         """
-        cdef PlacedSteps steps = PlacedSteps(pool, buffers)
+        cdef RedirectedSteps steps = RedirectedSteps(pool, buffers)
         cdef int64_t num_envs = self.n // self.places
         cdef int after = <int>len(buffers)
         self.observations, self.rewards, self.terminals, self.truncations = map(Target, buffers[:4])
@@ -260,7 +260,7 @@ cdef class StepBuffers:
         return infos
 
     cdef dict about(self, double total, int64_t length):
-        """Returns a dict about an episode that nobody else holds: filling an old one costs less than making one."""
+        """Return a dict about an episode that no user holds: filling an old one costs less than making one."""
         cdef dict entry
         cdef PyObject* old
         self.turn = <unsigned int>(self.turn + 1) % DICTS
@@ -268,7 +268,7 @@ cdef class StepBuffers:
         if Py_REFCNT(old) == 1:
             entry = <dict>old
             fill(entry, total, length)
-            if PyDict_Size(entry) == 2:     # else somebody has added items
+            if PyDict_Size(entry) == 2:     # else the user has added items
                 return entry
         entry = PyDict_Copy(EPISODE)
         fill(entry, total, length)

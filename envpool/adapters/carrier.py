@@ -28,7 +28,7 @@ NUMBERS = (float, int, np.float64, np.float32)
 
 @dataclass
 class Parcel:
-    """What a step or a reset returned besides the fields of the wire.
+    """Results of a step or a reset that do not fit the fields of the wire.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Parcel:
     obs, reward : tuple or None
         The observation or the reward as the only item, if it does not fit its field; otherwise None.
     error : Exception or None
-        What the environment raised instead.
+        Exception that the environment raised instead.
     """
 
     info: Any = field(default_factory=dict)
@@ -88,13 +88,13 @@ class Wire:
     space : gymnasium.spaces.Space
         Observation space of the carriers.
     obs_space : gymnasium.spaces.Space or None
-        That of the environments; None if all observations travel in parcels.
+        Observation space of the environments; None if all observations travel in parcels.
     action_space : gymnasium.spaces.Space
         Action space of the carriers.
     blank : object
         An observation that is zero.
     carries_actions : bool
-        Whether actions travel in the arrays of the pool; otherwise `Carrier.prepare_action` gets them.
+        If True, actions travel in the arrays of the pool; if False, `Carrier.prepare_action` gets them.
     """
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class Carrier(gymnasium.Env[Any, Any]):
     wire : Wire
         The spaces, shared by all carriers of a pool.
     is_remote : bool
-        Whether results leave this process, so that they must survive pickling.
+        If True, results leave this process, so that they must survive pickling.
     """
 
     def __init__(self, env_fn: Callable[[], Any], wire: Wire, is_remote: bool):
@@ -167,7 +167,7 @@ class Carrier(gymnasium.Env[Any, Any]):
     # ---- calls of the pool -------------------------------------------------------------------------------------------
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode with the arguments of `prepare_reset`; those of the pool, such as its seed, are ignored."""
+        """Start an episode with the arguments of `prepare_reset`; the pool's, such as its seed, are ignored."""
         kwargs, self.next_reset, self.next_action = self.next_reset, {}, None
         if kwargs is None:
             return {"reward": 0.0, "ends": 0, "obs": self.wire.blank}, {}

@@ -12,13 +12,13 @@ from gymnasium import spaces
 from envpool._core.casts import as_action
 from envpool.adapters.carrier import Carrier, Parcel, Wire
 from envpool.config.options import POOL_OPTIONS, canonical
-from envpool.errors import EnvIdError, EnvStepError
+from envpool.errors import ActionError, EnvIdError, EnvStepError
 from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain
 from envpool.python_envs.make import make_python
 
 
 class Rows(NamedTuple):
-    """What some environments returned, in the order of their ids.
+    """Results of some environments, in the order of their ids.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
     infos : list of dict
         Infos, as the environments returned them.
     errors : dict of int to Exception
-        What environments raised instead, by their ids.
+        Exceptions that environments raised instead, by id.
     """
 
     ids: list[int]
@@ -77,7 +77,7 @@ class Fleet:
     workers : {"inline", "process"}
         Where the environments run, see ``envpool.make_python``.
     is_async : bool
-        Whether `receive` is used for some of the environments in flight while others go on.
+        If True, `receive` may be called for some of the environments in flight while others continue.
     **options
         Further options of ``envpool.make_python``.
 
@@ -101,13 +101,13 @@ class Fleet:
                 options["batch_size"] = max(len(env_fns) - 1, 1)
         makers = [Maker(fn, self.wire, workers == "process") for fn in env_fns]
         self.pool = make_python(makers, workers=workers, autoreset_mode="disabled", **options)
-        # The pool refuses steps before the first reset; whether an environment does so is its own affair.
+        # The pool refuses steps before the first reset; an environment may allow them.
         self.pool.call("prepare_reset", None)
         self.pool.reset(np.arange(len(env_fns), dtype=np.int32))
 
     @property
     def envs(self) -> list[Any]:
-        """The environments; only those of a fleet that runs inline can be looked at."""
+        """The environments; available only if the fleet runs inline."""
         return [carrier.env for carrier in self.pool.envs.envs]
 
     def reset(self, ids: Sequence[int], kwargs: dict[str, Any] | Sequence[dict[str, Any]]) -> Rows:
@@ -125,14 +125,14 @@ class Fleet:
         except EnvIdError:
             if self.is_async or not self.pool.num_outstanding:
                 raise
-        drop_in_flight(self.pool)  # what an interrupted call has left
+        drop_in_flight(self.pool)  # left by an interrupted call
         return self._reset(ids, kwargs)
 
     def _reset(self, ids: Sequence[int], kwargs: dict[str, Any] | Sequence[dict[str, Any]]) -> Rows:
         for k, i in enumerate(ids):
             own = kwargs if isinstance(kwargs, dict) else kwargs[k]
             if own:
-                self.pool.call("prepare_reset", own, env_ids=[i])
+                self.pool.call("prepare_reset", own, env_id=[i])
         try:
             obs, info = self.pool.reset(np.asarray(ids, np.int32))
         except EnvStepError as error:
@@ -155,17 +155,17 @@ class Fleet:
 
     def receive(self, *, ids: Any = None, min_ready: int | None = None, timeout: float | None = None) -> Rows:
         """Wait for these environments, or until `min_ready` are ready or the timeout has expired."""
-        chosen = {"env_ids": np.asarray(ids, np.int32)} if ids is not None else {"min_ready": min_ready}
+        chosen = {"env_id": np.asarray(ids, np.int32)} if ids is not None else {"min_ready": min_ready}
         obs, _, _, _, info = self.pool.recv(timeout=timeout, **chosen)
         return self._rows(obs, info)
 
     def visit(self, function: Callable[..., Any], *args: Any, ids: Sequence[int]) -> list[Any]:
         """Return ``function(env, *args)`` of some environments, which must not be in flight."""
-        return list(self.pool.call("visit", function, *args, env_ids=list(ids)))
+        return list(self.pool.call("visit", function, *args, env_id=list(ids)))
 
     def replace(self, index: int, env: Any) -> None:
         """Put another environment in the place of one that was closed, in a fleet that runs inline."""
-        self.pool.call("replace", env, env_ids=[index])
+        self.pool.call("replace", env, env_id=[index])
 
     def drop(self) -> None:
         """Wait for the environments in flight and drop their results."""
@@ -180,15 +180,17 @@ class Fleet:
         return None if ids == self._all else np.asarray(ids, np.int32)
 
     def _wired(self, ids: Sequence[int], actions: Any) -> np.ndarray[Any, Any]:
-        """Return the actions for the pool; those that are not arrays of its space are handed to the carriers."""
+        """Return the actions for the pool; actions that are not arrays of its space go to the carriers."""
         space = self.wire.action_space
         array = as_actions(actions, space) if self.wire.carries_actions else None
         if array is not None:
             return array
-        if len(actions) != len(ids):  # none may be left for a later step
-            raise ValueError(f"actions must have one entry for each of the {len(ids)} environments, got {len(actions)}")
+        if len(actions) != len(ids):  # no action may be left for a later step
+            raise ActionError(
+                f"actions must have one entry for each of the {len(ids)} environments, got {len(actions)}"
+            )
         for i, action in zip(ids, actions, strict=True):
-            self.pool.call("prepare_action", action, env_ids=[i])
+            self.pool.call("prepare_action", action, env_id=[i])
         return np.stack([blank_action(space)] * len(ids))
 
     def _rows(self, obs: dict[str, Any], info: dict[str, Any]) -> Rows:
@@ -202,7 +204,7 @@ class Fleet:
 
 
 def unpacked(rows: Rows, parcels: list[Parcel | None]) -> Rows:
-    """Return rows with what their parcels contain; None stands for no parcel."""
+    """Return rows with the contents of their parcels; None stands for no parcel."""
     found = [(k, parcel) for k, parcel in enumerate(parcels) if parcel is not None]
     for k, parcel in found:
         rows.infos[k] = parcel.info
@@ -222,7 +224,7 @@ def unpacked(rows: Rows, parcels: list[Parcel | None]) -> Rows:
 
 
 def raise_first(rows: Rows) -> None:
-    """Raise what an environment raised, with a note that names it."""
+    """Raise the first exception that an environment raised, with a note that names the environment."""
     for i, error in rows.errors.items():
         error.add_note(f"raised by environment {i}")
         raise error

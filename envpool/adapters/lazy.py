@@ -22,7 +22,7 @@ def on_all_rows(name: str) -> Any:
 
 
 class RowMaker(Protocol):
-    """What makes the items of a `LazyRows`."""
+    """Makes the items of a `LazyRows`."""
 
     def row(self, i: int) -> Any:
         """Return a new item i."""

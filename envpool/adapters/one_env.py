@@ -68,7 +68,7 @@ class OneEnv:
         return gymnasium.spaces.Box(low, high, dtype=np.result_type(*(space.dtype for space in spaces)))
 
     def state(self) -> Any:
-        """Return the observations of all possible agents, one after the other; those of absent ones are zero.
+        """Return the observations of all possible agents as one array; absent agents have zeros.
 
         Raises
         ------

@@ -20,7 +20,7 @@ SET_BY_RESET = ("agent_selection", "rewards", "terminations", "truncations", "in
 
 
 class ZooEnv(OneEnv):
-    """What `ParallelEnv` and `AECEnv` have in common."""
+    """Base class of `ParallelEnv` and `AECEnv`."""
 
     def _open(self, task_id: str, render_mode: Any, seed: int | None, options: dict[str, Any]) -> None:
         super()._open(task_id, render_mode, seed, options)
@@ -43,7 +43,8 @@ class ParallelEnv(ZooEnv, pettingzoo.ParallelEnv):
     task_id : str
         Id of a task with players that act at the same time.
     render_mode : {"rgb_array", "human"}, optional
-        Whether `render` returns frames or shows them in a window. By default, `render` raises PoolStateError.
+        If "rgb_array", `render` returns frames; if "human", it shows them in a window. By default, it raises
+        PoolStateError.
     seed : int, optional
         Seed of the environment until ``reset(seed=...)`` sets another one. By default, as in PettingZoo, a random
         seed is drawn.
@@ -141,7 +142,7 @@ class AECEnv(ZooEnv, pettingzoo.AECEnv):
 
     Notes
     -----
-    The methods are those of ``pettingzoo.AECEnv``: ``reset(seed, options)``, ``last()``, ``step(action)``,
+    It has the methods of ``pettingzoo.AECEnv``: ``reset(seed, options)``, ``last()``, ``step(action)``,
     ``agent_iter()``, ``observe(agent)``. An agent whose episode has ended takes one last step with the action None. In
     turn-based tasks with masks of legal moves, observations are dicts of ``observation`` and ``action_mask``, which is
     zero for agents that do not move.
@@ -175,7 +176,7 @@ class AECEnv(ZooEnv, pettingzoo.AECEnv):
         return super().last(observe)  # type: ignore[no-any-return]
 
     def observe(self, agent: str) -> Any:
-        """Return the last observation of an agent; that of one which is absent is zero."""
+        """Return the last observation of an agent, which is zero if the agent is absent."""
         self._last()
         return self._observation(self._agents.numbers[self._known_agent(agent)])
 

@@ -57,9 +57,9 @@ def row_spaces(spec: Any, client: str) -> tuple[Any, Any]:
 class PlayerRows:
     """Makes rows of the batches of a sync pool with ``players="grid"`` and ``autoreset_mode="same_step"``.
 
-    Player p of environment i has the row ``i * places + p``; with the option `controlled`, places are those of the
-    controlled players. Its episode ends with its own flags, or with that of
-    its environment. As long as it is not present, its row is zero. A row that has ended shows the first observation of
+    Player p of environment i has the row ``i * places + p``; with the option `controlled`, only the controlled players
+    have places. Its episode ends with its own flags, or with the episode of its environment. As long as it is not
+    present, its row is zero. A row that has ended shows the first observation of
     the next episode if the environment has ended, else zeros.
 
     Parameters

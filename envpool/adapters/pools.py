@@ -46,7 +46,7 @@ def pool_of(
     make_pool : callable
         The function of ``envpool`` that makes such pools.
     knows_players : bool
-        Whether the adapter supports tasks with players.
+        If True, the adapter supports tasks with players.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def pool_of(
     if not isinstance(pool, pool_type):
         raise TypeError(f"pool must be a task id or a pool made by {maker}, got {type(pool).__name__}")
     if options:
-        raise TypeError(f"{', '.join(options)}: a pool takes no options after it was made; pass them to {maker}")
+        raise TypeError(f"{', '.join(options)}: a pool takes no options after it was made: pass them to {maker}")
     if not knows_players:
         refuse_players(pool.spec, "this adapter", WAY_OUT)
     return pool
@@ -158,8 +158,8 @@ def refuse_batches(spec: EnvSpec) -> None:
     """Raise ConfigError for pools whose batches hold fewer environments than the pool."""
     if spec.config.batch_size != spec.config.num_envs:
         raise ConfigError(
-            f"batch_size is {spec.config.batch_size}, but an adapter steps all of its {spec.config.num_envs} envs: "
-            "leave batch_size out"
+            f"batch_size must be num_envs={spec.config.num_envs} for an adapter, got {spec.config.batch_size}: leave "
+            "batch_size out"
         )
 
 

@@ -46,7 +46,7 @@ class FleetBatchEnv(RLVecEnv):
     Attributes
     ----------
     fleet : Fleet
-        The pool that steps the environments. Attributes that this object does not have are those of environment 0.
+        The pool that steps the environments. Attributes that this object does not have are taken from environment 0.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class FleetBatchEnv(RLVecEnv):
         Raises
         ------
         Exception
-            What an environment has raised.
+            Exception that an environment raised.
         """
         rows = self.fleet.step(self._all, actions if isinstance(actions, np.ndarray) else list(actions))
         raise_first(rows)
@@ -112,7 +112,7 @@ class FleetBatchEnv(RLVecEnv):
 
 
 class BatchEnv(FleetBatchEnv):
-    """Environments that run in processes of their own: ``BatchEnv(AtariEnv, "PongNoFrameskip-v4", 16, k=4)``.
+    """Environments that run in their own processes: ``BatchEnv(AtariEnv, "PongNoFrameskip-v4", 16, k=4)``.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class VecEnv(RLVecEnv):
     -----
     ``step`` returns obs (num_envs, ...), rewards float32 (num_envs,), dones bool (num_envs,) and infos, a tuple of
     dicts. An environment whose episode ends is reset in the same step: its obs is the first one of the next episode,
-    and its info is that of the ended episode, with ``TimeLimit.truncated`` and the last observation as ``final_obs``.
+    and its info belongs to the ended episode, with ``TimeLimit.truncated`` and the last observation as ``final_obs``.
     The arrays are yours to keep.
     """
 
@@ -258,7 +258,7 @@ def register_tasks() -> None:
             gymnasium.register(task_id, entry_point=ENTRY_POINT, kwargs={"task_id": task_id})
 
 
-with suppress(ImportError):  # the classes of rlib, if it is installed, count those of this module as their subclasses
+with suppress(ImportError):  # if rlib is installed, its classes count these as subclasses
     from rlib.envs import base
 
     base.RLEnv.register(RLEnv)

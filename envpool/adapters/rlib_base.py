@@ -9,7 +9,7 @@ from typing import Any
 class RLEnv(ABC):
     """An environment or a wrapper with gymnasium's ``reset`` and ``step``.
 
-    A subclass implements `reset` and `step`. Everything else is that of the wrapped environment.
+    A subclass implements `reset` and `step`. Everything else is taken from the wrapped environment.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class RLVecEnv(ABC):
     def merge_info(info: Any, terminated: bool, truncated: bool) -> Any:
         """Return a copy of an info with ``TimeLimit.truncated``: whether the episode was truncated and not terminated.
 
-        An info that has the entry keeps it; an info that is no dict is returned as it is.
+        An info that has the entry keeps it; an info that is not a dict is returned as it is.
         """
         if not isinstance(info, dict):
             return info

@@ -20,7 +20,7 @@ from envpool.adapters.fleet import Fleet, Rows
 from envpool.adapters.one_env import OneEnv
 from envpool.adapters.pools import open_pool
 from envpool.adapters.sub_env import SubEnv, sub_envs
-from envpool.errors import EnvStepError
+from envpool.errors import ConfigError, EnvPoolError, EnvStepError
 from envpool.pools.infos import split, split_info
 from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain, start_over
 
@@ -31,6 +31,10 @@ logger = logging.getLogger(__name__)
 
 #: How often `GymVectorEnv.vector_reset` replaces an environment whose reset raises.
 MOST_RESETS = 10
+
+
+class RestartError(EnvPoolError, RuntimeError):
+    """Several new environments in a row, each of which replaced the one before, could not be reset."""
 
 
 class VectorEnv(vector_env.VectorEnv):
@@ -56,7 +60,7 @@ class VectorEnv(vector_env.VectorEnv):
 
     Notes
     -----
-    Spaces are those of one environment; all other values are lists with one entry per environment. Environments whose
+    Spaces describe one environment; all other values are lists with one entry per environment. Environments whose
     episode has ended are not reset: RLlib calls ``reset_at``. If an environment fails, its observation is the
     exception: RLlib drops the episode and starts another one, while the other environments continue.
     """
@@ -111,7 +115,7 @@ class VectorEnv(vector_env.VectorEnv):
         self, index: int | None = None, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Start an episode in one environment, by default the first; return (obs or the exception, info)."""
-        drop_in_flight(self.pool)  # what an interrupted call has left
+        drop_in_flight(self.pool)  # left by an interrupted call
         try:
             obs, info = self.envs[index or 0].reset(seed=seed, options=options)
         except EnvStepError as error:
@@ -167,7 +171,7 @@ class GymVectorEnv(vector_env.VectorEnv):
     num_envs : int
         Number of environments.
     observation_space, action_space : gymnasium.spaces.Space, optional
-        Spaces of one environment; by default those of environment 0.
+        Spaces of one environment; by default the spaces of environment 0.
     restart_failed_sub_environments : bool
         If True, an environment that raises an exception is replaced by ``make_env(index)``, and the exception is
         returned as its observation. If False, the exception is raised.
@@ -179,7 +183,7 @@ class GymVectorEnv(vector_env.VectorEnv):
 
     Raises
     ------
-    ValueError
+    ConfigError
         There are fewer existing environments than `num_envs`, and no `make_env`.
     EnvCreateError
         An environment could not be made; the exception that it raised is the cause.
@@ -224,7 +228,7 @@ class GymVectorEnv(vector_env.VectorEnv):
 
         Raises
         ------
-        RuntimeError
+        RestartError
             With `restart_failed_sub_environments`, several new environments in a row could not be reset.
         """
         results = []
@@ -247,7 +251,7 @@ class GymVectorEnv(vector_env.VectorEnv):
             obs, info = self.reset_at(index, seed=seed, options=options)
             if not isinstance(obs, Exception):
                 return obs, info
-        raise RuntimeError(
+        raise RestartError(
             f"reset() of environment {index} raised an exception {MOST_RESETS} times in a row, each time in a new "
             f"environment; the last one was {shown(obs)}: correct the environment that make_env({index}) returns"
         ) from obs
@@ -273,7 +277,7 @@ class GymVectorEnv(vector_env.VectorEnv):
         self._restart_failed(rows)
         for i, info in enumerate(rows.infos):
             if not isinstance(info, dict):
-                raise ValueError(f"the info of environment {i} must be a dict, got {shown(info)}")
+                raise ConfigError(f"the info of environment {i} must be a dict, got {shown(info)}")
         obs, rewards, terminated, truncated = (list(column) for column in rows[1:5])
         for i, error in rows.errors.items():
             obs[i], terminated[i], truncated[i] = error, True, True
@@ -293,8 +297,8 @@ class GymVectorEnv(vector_env.VectorEnv):
 
     def _new_env(self, index: int) -> Any:
         if self.make_env is None:
-            raise ValueError(
-                f"environment {index} cannot be made without make_env: pass make_env, or more environments"
+            raise ConfigError(
+                f"make_env must be a function that returns environment {index}, got None: pass it, or more environments"
             )
         return self.make_env(index)
 
@@ -315,10 +319,10 @@ class MultiAgentEnv(OneEnv, multi_agent_env.MultiAgentEnv):
     task_id : str
         Id of a task with players.
     render_mode : {"rgb_array", "human"}, optional
-        Whether `render` returns frames or shows them in a window. By default, `render` raises PoolStateError.
+        If "rgb_array", `render` returns frames; if "human", it shows them in a window. By default, it raises
+        PoolStateError.
     seed : int, optional
-        Seed of the environment until ``reset(seed=...)`` sets another one. By default, it is drawn from the entropy of
-        the system.
+        Seed of the environment until ``reset(seed=...)`` sets another one. By default, a random seed is drawn.
     **options
         Options of ``envpool.make``, except ``players`` and those that concern several environments.
 

@@ -39,8 +39,8 @@ class VecEnv(vec_env.VecEnv):
     pool : GymnasiumEnvPool
         The pool that steps the environments. Do not call its methods while this object is in use.
     envs : list of SubEnv
-        An object for each environment, on which ``get_attr``, ``set_attr`` and ``env_method`` act. Those of Python
-        environments pass everything on to them; `SubEnv` says which attributes a native environment has.
+        An object for each environment, on which ``get_attr``, ``set_attr`` and ``env_method`` act. The objects of
+        Python environments pass everything on to them; `SubEnv` says which attributes a native environment has.
 
     Raises
     ------
@@ -56,15 +56,15 @@ class VecEnv(vec_env.VecEnv):
     episode. The arrays are yours to keep.
 
     With ``episode_statistics=True``, ``infos[i]["episode"]`` has the entries of SB3's Monitor, and ``env_is_wrapped``
-    says that the environments are inside one. If an episode may be a part of a game, as with the presets of Atari, it
-    has those of whole games before rewards are clipped, as a Monitor below SB3's AtariWrapper gives.
+    says that the environments are inside one. If an episode may be a part of a game, as with the presets of Atari, the
+    entries describe whole games before rewards are clipped, like those of a Monitor below SB3's AtariWrapper.
 
     In a task with players, each place for a player is a row: player p of environment i is the row ``i * P + p``, and
     ``num_envs`` is their number. A row is done when the episode of its player or of its environment ends. As long as a
     player is not present, also from the step on in which its own episode has ended, its row has an observation of
     zeros, reward 0, and an action that is ignored. ``infos[i]["player_mask"]`` says whether the player took part in the
     step, or begins with it. The rows of the players of an environment have the same seed and attributes. With the
-    option `controlled`, rows are those of the controlled players, of which a turn-based task must have one.
+    option `controlled`, only the controlled players have rows; a turn-based task must have exactly one of them.
     """
 
     def __init__(self, pool: Any, **options: Any):
@@ -250,7 +250,7 @@ class VecEnv(vec_env.VecEnv):
 
 
 class StepInfos:
-    """Makes the infos of a step of a pool with ``autoreset_mode="same_step"``; the arguments are those of the step."""
+    """Makes the infos of a step of a pool with ``autoreset_mode="same_step"`` from the values of the step."""
 
     __slots__ = ("ended", "final_info", "final_obs", "info", "terminated", "truncated")
 

@@ -8,8 +8,8 @@ import dm_env
 import numpy as np
 
 from envpool.adapters.pools import pool_of
-from envpool.errors import ConfigError
-from envpool.pools.recovery import EXPLAINED, explain, start_over
+from envpool.errors import ActionError, ConfigError
+from envpool.pools.recovery import EXPLAINED, check_shape, explain, start_over
 from envpool.pools.styles.dm import DMEnvPool
 from envpool.registration import make_dm
 
@@ -41,7 +41,7 @@ class SingleEnvironment(dm_env.Environment):
     def __init__(self, pool: Any, **options: Any):
         pool = pool_of(pool, options, DMEnvPool, make_dm)
         if pool.num_envs != 1:
-            raise ConfigError(f"num_envs is {pool.num_envs}, but this is a single environment: use num_envs=1")
+            raise ConfigError(f"num_envs must be 1 for a single environment, got {pool.num_envs}")
         self.pool = pool
 
     def reset(self) -> dm_env.TimeStep:
@@ -52,8 +52,11 @@ class SingleEnvironment(dm_env.Environment):
         """Take one step, or start an episode if none is running."""
         try:
             return self._single(self.pool.step(np.expand_dims(action, 0)))
+        except ActionError:
+            check_shape("action", action, self.action_spec())
+            raise
         except EXPLAINED as error:
-            explain(self.pool, error)
+            explain(self.pool, error, ended="no episode is running: call reset()")
             raise
 
     def observation_spec(self) -> Any:

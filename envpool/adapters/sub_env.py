@@ -9,7 +9,7 @@ from typing import Any
 
 import gymnasium
 
-from envpool.pools.attributes import ParamAttributes
+from envpool.pools.attributes import ParamAttributes, take_goal_methods
 from envpool.pools.infos import last_info, pop_final, row_info, split
 from envpool.python_envs.access import (
     call_method,
@@ -56,8 +56,7 @@ class SubEnv(ParamAttributes, gymnasium.Env[Any, Any]):
         self.spec = self.pool.spec
         self.max_episode_steps = self.pool.spec.max_episode_steps
         self.render_mode = self.pool.render_mode
-        if hasattr(self.pool, "compute_reward"):  # goal environments; HER calls it on environments
-            self.compute_reward = self.pool.compute_reward
+        take_goal_methods(self, self.pool)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; return its first observation and the info."""
@@ -87,7 +86,7 @@ class SubEnv(ParamAttributes, gymnasium.Env[Any, Any]):
 
 
 def forwarded(name: str) -> property:
-    """Return a property whose value is that of the environment, for a name that ``gymnasium.Env`` has."""
+    """Return a property that reads an attribute of the environment, for a name that ``gymnasium.Env`` has."""
 
     def get(self: PythonSubEnv) -> Any:
         return self.__getattr__(name)
@@ -98,8 +97,8 @@ def forwarded(name: str) -> property:
 class PythonSubEnv(SubEnv):
     """One environment of a pool of Python environments.
 
-    All attributes are those of the environment, except `pool`, `env_id` and the spaces. Its methods are called where
-    the environment is; ``reset`` and ``step`` are those of the pool, which must know of them.
+    All attributes are read from the environment, except `pool`, `env_id` and the spaces. Its methods are called where
+    the environment runs; ``reset`` and ``step`` call the pool, which must know of them.
     """
 
     _OWN = ("pool", "env_id", "observation_space", "action_space")
@@ -116,7 +115,7 @@ class PythonSubEnv(SubEnv):
     def __getattr__(self, name: str) -> Any:
         if name in self._OWN or name.startswith("__"):  # not set yet, or a protocol of Python
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        [(is_method, value)] = self.pool._visit(method_or_value, name, env_ids=[self.env_id])
+        [(is_method, value)] = self.pool._visit(method_or_value, name, env_id=[self.env_id])
         return partial(self._call, name) if is_method else value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -126,11 +125,11 @@ class PythonSubEnv(SubEnv):
             self.pool.set_attr(name, [value], [self.env_id])
 
     def render(self) -> Any:
-        """Return a frame, or show it in a window; without a render mode of the pool, do what the environment does."""
+        """Return a frame, or show it in a window; without a render mode of the pool, call the environment's."""
         return super().render() if self.pool.render_mode is not None else self._call("render")
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        [result] = self.pool._visit(call_method, name, args, kwargs, env_ids=[self.env_id])
+        [result] = self.pool._visit(call_method, name, args, kwargs, env_id=[self.env_id])
         return result
 
 
@@ -151,7 +150,7 @@ class Attributes:
     Attributes
     ----------
     envs : list of SubEnv
-        An object for each environment. Those of Python environments pass everything on to them.
+        An object for each environment. The objects of Python environments pass everything on to them.
 
     Raises
     ------
@@ -199,5 +198,5 @@ class Attributes:
 
     def _visit(self, ids: Sequence[int], function: Callable[..., Any], *args: Any) -> list[Any]:
         if len(set(ids)) == len(ids) > 0:
-            return self.pool._visit(function, *args, env_ids=ids)  # type: ignore[no-any-return]
-        return [self.pool._visit(function, *args, env_ids=[i])[0] for i in ids]
+            return self.pool._visit(function, *args, env_id=ids)  # type: ignore[no-any-return]
+        return [self.pool._visit(function, *args, env_id=[i])[0] for i in ids]

@@ -1,4 +1,4 @@
-"""A pool of a task with players as an ``EnvBase`` of torchrl, whose groups are those of the task."""
+"""A pool of a task with players as an ``EnvBase`` of torchrl, with the groups of the task."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PlayersEnv(EnvBase):
     -----
     The batch size is ``(num_envs,)``. Each group is a nested tensordict of batch size ``(num_envs, players)`` with
     ``observation``, ``action``, ``mask``, ``info`` if the task has any and, with a last dimension of 1, ``reward``,
-    ``done``, ``terminated`` and ``truncated``. The same flags at the root are those of the environments; torchrl resets
+    ``done``, ``terminated`` and ``truncated``. The flags of the environments are at the root; torchrl resets
     environments by them. ``mask`` says which players act in the next step. A player that is not present has zeros, and
     is done and terminated. Arrays of whole environments are at the root.
 
@@ -289,7 +289,7 @@ def action_spec(array: ArraySpec, batch: tuple[int, ...]) -> Any:
 
 
 def bounded(low: Any, high: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return the spec of an array with bounds, or without if one of them is infinite or that of the dtype."""
+    """Return the spec of an array with bounds, or without if one of them is infinite or the bound of the dtype."""
     limits = torch.iinfo(dtype) if not dtype.is_floating_point else None
     if not (np.isfinite(low).all() and np.isfinite(high).all()) or (
         limits is not None and dtype != torch.uint8 and (low == limits.min).any() and (high == limits.max).any()

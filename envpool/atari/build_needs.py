@@ -26,7 +26,7 @@ from setuptools import Extension
 
 VERSION = "0.12.1"
 SHA256 = "c503d574c5983e1063b451201ccb779d935919c0f6bf116fb0f4f8aa4c86d249"
-HERE = Path("envpool/atari")  # setup.py runs in the root of the tree
+HERE, RASTER = Path("envpool/atari"), Path("envpool/raster")  # setup.py runs in the root of the tree
 
 #: Flags of ALE's C++ code in every profile: its assertions would end the process, so they always stay off.
 #: The code that runs in every frame is in core/. ALE's starts games and reads scores: -O2 saves 0.3 % over -O1 there.
@@ -44,18 +44,19 @@ TRAINING_GAMES = ("breakout", "montezuma_revenge", "ms_pacman", "pong", "robotan
 
 def configure(extension: Extension, build: Build) -> None:
     """Add the image code to the extensions of this folder, and ALE to the extension with the environment."""
-    sources, headers = files_of("image")
     flags = [*build.flags, "-std=c++17", "-Iinclude"]
-    extension.extra_objects.append(str(static_library(build, "atari_image", sources, [], flags, headers)))
+    for name, folder in (("atari_screen", HERE), ("resizing", RASTER)):
+        sources, headers = files_of(folder)
+        extension.extra_objects.append(str(static_library(build, name, sources, [], flags, headers)))
     extension.extra_compile_args.append("-std=c++17")
     if extension.name.endswith(".env"):
         add_ale(extension, build)
 
 
-def files_of(folder: str) -> tuple[list[Path], list[Path]]:
-    """Return the C++ files of a subfolder, and the headers that they may include."""
-    headers = [*(HERE / folder).glob("*.h"), HERE / "emulator.h", *Path("include/envpool").glob("*.h")]
-    return sorted((HERE / folder).glob("*.cpp")), headers
+def files_of(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Return the C++ files of a folder, and the headers that they may include."""
+    headers = [*folder.glob("*.h"), HERE / "emulator.h", *Path("include/envpool").glob("*.h")]
+    return sorted(folder.glob("*.cpp")), headers
 
 
 def add_ale(extension: Extension, build: Build) -> None:
@@ -65,7 +66,7 @@ def add_ale(extension: Extension, build: Build) -> None:
         core = profiled_core(build, quiet, library, roms)
         extension.extra_objects += linked(core, library)
     else:
-        extension.sources += map(str, files_of("core")[0])
+        extension.sources += map(str, files_of(HERE / "core")[0])
         extension.extra_objects.append(str(library))
     extension.extra_compile_args += quiet
     extension.libraries.append("z")
@@ -98,7 +99,7 @@ def profiled_core(build: Build, includes: list[str], ale: Path, roms: Path) -> P
     def train(core: Path, flags: Sequence[str]) -> None:
         play(core, ale, flags, [roms / f"{game}.bin" for game in TRAINING_GAMES])
 
-    sources, headers = files_of("core")
+    sources, headers = files_of(HERE / "core")
     return profiled_library(build, "atari_core", sources, [], core_flags(build, includes), headers, train)
 
 
@@ -135,10 +136,10 @@ def ale_sources(ale: Path, folder: Path) -> list[Path]:
 
 
 def properties_of_games(ale: Path) -> str:
-    """Return ALE's header of ROM properties without the ROMs of which ALE has no game.
+    """Return ALE's header of ROM properties without the ROMs that belong to no game of ALE.
 
-    Such a ROM cannot be loaded. The whole header would be two thirds of the extension: 2676 rows of 21 pointers, each
-    of which the dynamic loader has to relocate.
+    Such a ROM cannot be loaded. The whole header would be two thirds of the extension: 2676 rows of 21 pointers, all
+    of them relocated by the dynamic loader.
     """
     games = "".join(path.read_text() for path in sorted((ale / "games/supported").glob("*.hpp")))
     md5s = set(re.findall(r'md5\(\) const override \{ return "([0-9a-f]{32})"; \}', games))

@@ -73,7 +73,7 @@ class Emulator {
    * rejects the ROM. Takes milliseconds. */
   bool load(uint32_t seed) noexcept;
 
-  /* Whether the game has a mode and a difficulty, of which -1 is the default. May be called before load(). */
+  /* Returns whether the game has a mode and a difficulty; -1 is the default of either. May be called before load(). */
   bool accepts(int mode, int difficulty) const noexcept;
 
   /* Changes the difficulty and the probability from the next frame on, and the mode from the next game on. The game must
@@ -109,8 +109,8 @@ class Emulator {
   bool is_valid(const void *state) const noexcept;
   bool restore(const void *state) noexcept;
 
-  /* The frame buffers (height x width): that of screen() (0), and that which the next frame is drawn to (1), which may keep
-   * some of its pixels. */
+  /* The frame buffers (height x width). Number 0 is screen(). The next frame is drawn to number 1, and may keep some of its
+   * pixels. */
   uint8_t *frame_buffer(int number) noexcept;
 
   /* Return the size of the screen, which depends on the ROM only. */

@@ -18,7 +18,7 @@ from libc.string cimport memcpy, memset
 
 from envpool.atari.emulator cimport Emulator, GameInfo, MAX_STRENGTH, Machine, RAM_SIZE, Rom, find_game
 from envpool.atari.envs cimport BAD_MODE, Config, Env, EnvParams, Envs, create, destroy, with_params, with_snapshots
-from envpool.atari.image cimport look_up_max
+from envpool.atari.screen cimport look_up_max
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, ENVPOOL_NEW_GAME, envpool_batch, envpool_env, envpool_env_init, envpool_frames, envpool_rows,
     envpool_seeds,
@@ -53,7 +53,7 @@ cdef inline Press press_of(const Config* c, const float* polar) noexcept nogil:
     cdef int vertical = (y > c.threshold) - (y < -c.threshold) + 1
     press.action = STICK[6 * horizontal + 2 * vertical + (polar[2] > c.threshold)]
     press.strength = fabsf(polar[0])
-    if not press.strength <= MAX_STRENGTH:      # NaN is no strength
+    if not press.strength <= MAX_STRENGTH:      # NaN is not a strength
         press.strength = MAX_STRENGTH if press.strength > MAX_STRENGTH else 0
     return press
 
@@ -453,7 +453,7 @@ cdef class Console:
         actions : (n,) array of uint8
             The action of each frame, 0 to 17.
         drawn : (n,) array of bool
-            Whether each frame is drawn.
+            True for each frame to draw.
 
         Returns
         -------
@@ -465,7 +465,7 @@ cdef class Console:
         cdef const uint8_t[::1] draw = np.ascontiguousarray(drawn, np.uint8)
         cdef Py_ssize_t i, n = len(presses), count = 0
         if len(draw) != n or (n and np.max(actions) >= 18):
-            raise ValueError(f"actions must be numbers from 0 to 17, {len(draw)} of them as in drawn, got {actions!r}")
+            raise ValueError(f"actions must be {len(draw)} numbers between 0 and 17, as many as drawn, got {actions!r}")
         screens = np.zeros((np.count_nonzero(draw), self.emulator.height(), self.emulator.width()), np.uint8)
         memories, numbers, ends = np.zeros((n, RAM_SIZE), np.uint8), np.zeros((2, n), np.int32), np.zeros(n, np.bool_)
         cdef uint8_t[:, :, ::1] screen = screens

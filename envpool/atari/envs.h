@@ -9,10 +9,13 @@
 
 #include "emulator.h"
 #include "envpool/env.h"
+#include "envpool/raster/resize.h"
 #include "envpool/rng.h"
-#include "image/resize.h"
 
 namespace envpool::atari {
+
+using raster::Resizer;
+using raster::new_resizer;
 
 inline constexpr int kMaxFrameSkip = 10000;
 

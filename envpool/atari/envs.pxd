@@ -3,9 +3,9 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from envpool.atari.emulator cimport Emulator
-from envpool.atari.image cimport Resizer
 from envpool.env cimport envpool_env, envpool_setup
 from envpool.numerics.rng cimport ep_pcg64
+from envpool.raster.resize cimport Resizer
 
 cdef extern from "envs.h" namespace "envpool::atari" nogil:
     cdef struct EnvParams:

@@ -82,7 +82,7 @@ class Atari(EnvDefinition):
     maxpool : bool
         If True, a frame is the maximum of the last two screens; if False, it is the last screen.
     padding_type : str
-        What precedes the first frame of a game in an observation: ``"reset"``, copies of this frame; ``"zero"``, zeros.
+        Frames that precede the first one of a game: ``"reset"``, copies of the first frame; ``"zero"``, zeros.
     life_loss_info : bool
         If True, info has ``life_loss`` (bool): the step lost a life that is not the last one. The episode continues.
     frame_number_info : bool
@@ -170,8 +170,8 @@ def build(config: Any, render_size: tuple[int, int] | None = None) -> Any:
     config : namedtuple
         Validated options of the task.
     render_size : tuple of int, optional
-        Height and width of rendered frames in pixels, 0 for those of the game's screen; None for a pool that does not
-        render.
+        Height and width of rendered frames in pixels, 0 for the size of the game's screen; None for a pool that does
+        not render.
     """
     for name, (low, high) in RANGES.items():
         if not low <= getattr(config, name) <= high:

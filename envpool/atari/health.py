@@ -1,4 +1,4 @@
-"""What ``envpool doctor`` says about the ROMs of the games."""
+"""The checks of ``envpool doctor`` for the ROMs of the games."""
 
 from __future__ import annotations
 

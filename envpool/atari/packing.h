@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "image/screen.h"
+#include "screen.h"
 
 namespace envpool::atari {
 

@@ -6,7 +6,8 @@ import numpy as np
 cimport numpy as cnp
 from libc.stdint cimport uint8_t
 
-from envpool.atari.image cimport Resizer, look_up_max, look_up_max_plain
+from envpool.atari.screen cimport look_up_max, look_up_max_plain
+from envpool.raster.resize cimport Resizer
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError

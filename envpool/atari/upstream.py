@@ -19,7 +19,7 @@ from envpool.verify.gymnasium_oracle import GymnasiumOracle
 
 #: Neither sticky actions nor a limit of frames; the wrapper skips frames.
 RAW: dict[str, Any] = {"frameskip": 1, "repeat_action_probability": 0.0, "max_num_frames_per_episode": 0}
-#: Games of which gymnasium's wrapper refuses to draw a number of no-ops, since no-op is not among their actions.
+#: Games without the action no-op: gymnasium's wrapper refuses to draw a number of no-ops for them.
 WITHOUT_NOOP = ("backgammon", "video_checkers")
 #: Only one of the two may be installed, so neither is part of an extra.
 INSTALL_OPENCV = "pip install opencv-python (or opencv-python-headless, which has no windows)"

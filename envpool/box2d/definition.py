@@ -10,9 +10,9 @@ FPS = 50  # SCENE_FPS of scene.h
 
 
 class Box2DDefinition(EnvDefinition):
-    """The Python side of a Box2D environment: an EnvDefinition whose frame rate is that of the simulation."""
+    """The Python side of a Box2D environment: an EnvDefinition with the frame rate of the simulation."""
 
-    goes_on = True
+    continues_after_end = True
 
     @staticmethod
     def render_fps(config: Any) -> int:

@@ -69,7 +69,7 @@ CAR = {
     "engine_power": Param(100000000 * _SIZE * _SIZE, 0, 1e6, "W", "power of the engine"),
     "wheel_moment_of_inertia": Param(4000 * _SIZE * _SIZE, 0.1, 100, "kg m^2", "moment of inertia of a wheel"),
     "friction_limit": Param(1000000 * _SIZE * _SIZE, 1, 1e5, "N", "force beyond which a wheel slides on the road"),
-    "grass_friction": Param(0.6, 0, 10, "", "friction of the grass, as a multiple of that of the road"),
+    "grass_friction": Param(0.6, 0, 10, "", "friction of the grass, as a multiple of the road's friction"),
     "brake_force": Param(15.0, 0, 1000, "rad/s", "change of the speed of a wheel per step of full braking"),
     "track_rad": Param(900 / 6, 40, 300, "m", "radius of the circle around which the track winds"),
     "track_detail_step": Param(21 / 6, 1, 20, "m", "length of a tile"),

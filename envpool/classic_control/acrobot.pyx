@@ -355,7 +355,7 @@ class Acrobot(WithBounds):
     Options
     -------
     book_or_nips : {"book", "nips"}
-        Whether to use the dynamics of Sutton and Barto's book, the default, or those of the paper of 1996.
+        Source of the dynamics: Sutton and Barto's book, the default, or the paper of 1996 (NIPS).
     """
 
     options = {"reward_threshold": -100.0, "book_or_nips": "book"}

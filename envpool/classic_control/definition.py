@@ -1,4 +1,4 @@
-"""What the definitions of several classic control environments share."""
+"""Shared parts of the definitions of classic control environments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from envpool.native import EnvDefinition, Param
 class WithBounds(EnvDefinition):
     """An environment whose options of resets are the bounds between which the first state of an episode is drawn."""
 
-    goes_on = True
+    continues_after_end = True
 
     @staticmethod
     def check_reset_options(config: Any, values: Mapping[str, Any]) -> None:

@@ -271,6 +271,7 @@ class MountainCarContinuous(Valley):
 
     options = {"reward_threshold": 90.0}
     refuses_nan = True
+    ordered = (*Valley.ordered, ("min_action", "max_action"))
     params = {
         "min_position": Param(-1.2, -1e3, 1e3, "m", "position of the wall, which stops the car", common="min"),
         "max_position": Param(0.6, -1e3, 1e3, "m", "largest position"),

@@ -324,7 +324,7 @@ class Pendulum(EnvDefinition):
     Options
     -------
     version : int
-        0 or 1, the default. Both have the same dynamics.
+        This option has no effect: 0 and 1, the default, have the same dynamics.
     """
 
     options = {"version": 1}
@@ -342,13 +342,13 @@ class Pendulum(EnvDefinition):
         "x_init": Param(PI, 0, LARGEST_HALF, "rad", "largest angle of the first state"),
         "y_init": Param(1.0, 0, LARGEST_HALF, "rad/s", "largest angular speed of the first state"),
     }
-    goes_on = True
+    continues_after_end = True
 
     @staticmethod
     def build(config):
         cdef Config c
         if config.version not in (0, 1):
-            raise ConfigError(f"version must be 0 or 1, which have the same dynamics; got {shown(config.version)}")
+            raise ConfigError(f"version must be 0 or 1, got {shown(config.version)}")
         *params, angle, speed = table_values(Pendulum, config)
         c.values = [*params, pull_of(config.g, config.l), push_of(config.m, config.l)]
         c.most = [angle, speed]

@@ -1,7 +1,7 @@
 """What both mountain cars share: drawing the hill, the car and the flag, and a part of their definitions.
 
 The hill of the pool's options is drawn once per pool. The frame of a car whose parameters give it another hill takes
-longer, since its hill is drawn anew. Its line is computed as NumPy does it upstream.
+longer, since its hill is drawn again. NumPy computes the line upstream, and the arithmetic here is the same.
 """
 
 import numpy as np
@@ -18,6 +18,8 @@ from envpool.raster.image cimport sheet_copy, sheet_numbers
 from envpool.env cimport envpool_frames
 
 from envpool.classic_control.definition import WithBounds, reset_bounds
+from envpool.config.params import validate_params
+from envpool.errors import ConfigError
 from envpool.native import Field
 from envpool.raster.sheet import pack
 
@@ -125,6 +127,21 @@ class Valley(WithBounds):
     """A car in a valley."""
 
     reset_options = reset_bounds(-0.6, -0.4, "the first position", "m")
+    #: Pairs of parameters, of which the first must be at most the second.
+    ordered = (("min_position", "max_position"),)
+
+    @classmethod
+    def resolve_params(cls, config):
+        """Return the parameters, or raise ConfigError if a lower bound exceeds its upper bound in an environment."""
+        checked = validate_params(config, cls.params)[0]
+        for names in cls.ordered:
+            values = [getattr(checked, name) for name in names]
+            bounds = [cls.params[name].default if value is None else value for name, value in zip(names, values)]
+            for i, (least, most) in enumerate(np.broadcast(*bounds)):
+                if least > most:
+                    low, high = [f"{name}[{i}]" if np.ndim(value) else name for name, value in zip(names, values)]
+                    raise ConfigError(f"{low} must be at most {high}={most}, got {least}")
+        return cls.params
 
     @staticmethod
     def position_and_velocity(config):

@@ -1,6 +1,6 @@
 """Play episodes with a policy, and print a table of their returns and lengths.
 
-How many episodes each env contributes is fixed beforehand, so that short episodes are not preferred. TASK is a task id,
+The number of episodes of each env is fixed beforehand, so that short episodes are not preferred. TASK is a task id,
 or any other id of gymnasium for Python environments.
 """
 
@@ -32,7 +32,6 @@ HELP = "returns and lengths of a policy's episodes, with confidence intervals"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool evaluate``."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
     add("task", metavar="TASK", help="task id, see `envpool list`, or any other id of gymnasium")
     add_policy_arguments(parser)

@@ -34,8 +34,8 @@ def guarded(name: str, call: Callable[[], int | None]) -> int:
     Returns
     -------
     int
-        That of the command, 0 by default; 2 after an exception (printed on stderr in one line, below the traceback of
-        an environment), 130 after Ctrl-C, 141 if the reader of stdout closed the pipe.
+        The status of the command, 0 by default; 2 after an exception (printed on stderr in one line, below the
+        traceback of an environment), 130 after Ctrl-C, 141 if the reader of stdout closed the pipe.
     """
     try:
         if sys.stdout is None:  # closed before the program started
@@ -64,7 +64,7 @@ def guarded(name: str, call: Callable[[], int | None]) -> int:
 
 
 def escape_unknown_characters() -> None:
-    """Let stdout write characters that its encoding lacks as backslash escapes, unless it has a way of its own."""
+    """Let stdout write characters that its encoding lacks as backslash escapes, unless it has its own way."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
 

@@ -6,7 +6,7 @@ import argparse
 from fnmatch import fnmatchcase
 
 from envpool._support.text import similar_tasks
-from envpool.cli.text import table
+from envpool.cli.text import filled, table, terminal_width
 from envpool.errors import ConfigError, UnknownTaskError
 from envpool.tasks.entries import TaskEntry, family_of
 from envpool.tasks.registry import registry
@@ -31,7 +31,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the matching tasks as a table."""
     found = matching(arguments.pattern, with_families=True)
     rows = [(task_id, family_of(registry.find(task_id)), time_limit(registry.find(task_id))) for task_id in found]
-    print(table(("id", "family", "max_episode_steps"), rows, "llr"))
+    text, width = table(("id", "family", "max_episode_steps"), rows, "llr"), terminal_width()
+    if width is not None and max(map(len, text.splitlines())) > width:
+        text = "\n".join(filled("  ".join(row), width, rest="  ") for row in rows)
+    print(text)
 
 
 def matching(pattern: str, *, with_families: bool = False) -> list[str]:

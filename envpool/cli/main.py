@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Command-line arguments without the program name; by default, those of the process.
+        Command-line arguments without the program name; by default, the arguments of the process.
 
     Returns
     -------

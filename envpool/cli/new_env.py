@@ -25,7 +25,7 @@ TAKEN = {
     *keyword.kwlist,
     *sys.stdlib_module_names,
 }
-#: Names that the code of the example has or imports, beside that of its class.
+#: Names that the code of the example has or imports, beside the name of its class.
 USED = {"Walker", "WALKERS", "Config", "ConfigError", "EnvDefinition", "Field"}
 
 TEST = '''"""RandomWalk gives the same results in every API style, and its results depend only on seeds and actions."""
@@ -87,7 +87,6 @@ TITLE = '"""RandomWalk: a walk along a row of cells. `envpool docs native_env` e
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool new-env``."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
     add("name", metavar="NAME", type=class_name, help="class in CamelCase, e.g. GridRace; its task is GridRace-v0")
     add("folder", metavar="FOLDER", nargs="?", type=Path, help="folder of the project (default: ./<name_of_the_env>)")
@@ -114,7 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
 def class_name(text: str) -> str:
     """Return the name of an environment's class, or raise ArgumentTypeError."""
     if not re.fullmatch(r"([A-Z][a-z0-9]*)+", text):
-        raise argparse.ArgumentTypeError(f"NAME must be CamelCase, such as GridRace; got {text!r}")
+        raise argparse.ArgumentTypeError(f"NAME must be CamelCase, such as GridRace, got {text!r}")
     if module_name(text) in TAKEN:
         raise argparse.ArgumentTypeError(f"NAME must not be {text}: another module is called {module_name(text)}")
     if text in USED:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from envpool.tasks.spec import EnvSpec
 
 HEADERS = ("option", "type", "value", "allowed", "meaning")
-#: Description of an option of a task that is only accepted because upstream has it.
-NO_EFFECT = "This option has no effect"
+#: Begin of the description of an option of a task that is only accepted because upstream or EnvPool has it.
+NO_EFFECT = "this option has no effect"
 
 
 class OptionTables:
-    """The tables of options of a spec; each method returns titles with tables, of which empty ones are left out.
+    """The tables of options of a spec; each method returns titles with tables, without empty tables.
 
     Options that have no effect are not shown.
 
@@ -87,6 +87,8 @@ class OptionTables:
         )
 
     def _is_shared(self, option: Option) -> bool:
+        if option.tasks and not (self._spec.num_players if option.tasks == "players" else self._spec.is_turn_based):
+            return False
         return option.has_effect and option.name not in self._spec.definition.options
 
     def _is_changed(self, option: Option) -> bool:

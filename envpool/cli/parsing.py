@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from envpool._support.text import shown
+from envpool.cli.text import refilled
 from envpool.errors import ConfigError
+
+
+class Formatter(argparse.HelpFormatter):
+    """A formatter of help texts that keeps the paragraphs of a description, and wraps them to the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return textwrap.indent(refilled(inspect.cleandoc(text), width - len(indent)), indent)
 
 
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that prints errors in one line and does not accept abbreviated options."""
 
     def __init__(self, **kwargs: Any):
-        super().__init__(allow_abbrev=False, **kwargs)
+        super().__init__(allow_abbrev=False, **{"formatter_class": Formatter} | kwargs)
 
     def error(self, message: str) -> NoReturn:
         """Print the message on stderr and exit with status 2."""
@@ -44,18 +54,18 @@ def seed(text: str) -> int:
     """Parse a seed, an integer from 0 to 2^64 - 1; tasks may have a smaller range."""
     number = decimal(text)
     if not 0 <= number < 2**64:
-        raise argparse.ArgumentTypeError(f"must be an integer from 0 to 2**64 - 1, got {shown(text)}")
+        raise argparse.ArgumentTypeError(f"must be an integer between 0 and 2**64 - 1, got {shown(text)}")
     return number
 
 
 def positive_seconds(text: str) -> float:
-    """Parse a finite number of seconds above 0."""
+    """Parse a finite number of seconds that is greater than 0."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number of seconds greater than 0, got {text!r}")
     return value
 
 

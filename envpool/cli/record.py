@@ -1,6 +1,6 @@
 """Play a policy, and write a video or a dataset of it.
 
-The name of FILE says what is written: .mp4 or .gif, a video of all envs side by side; .npz or .hdf5, a dataset; a
+The name of FILE determines the format: .mp4 or .gif, a video of all envs side by side; .npz or .hdf5, a dataset; a
 folder such as cartpole-expert-v0, a dataset in the format of Minari. TASK is a task id, or any other id of gymnasium.
 """
 
@@ -13,17 +13,18 @@ from envpool.cli.option_defaults import defaults_of
 from envpool.cli.parsing import add_option_argument, positive_int, read_options, refuse_options, seed
 from envpool.cli.progress import Progress
 from envpool.cli.watch.policy import add_policy_arguments, policy_of
+from envpool.config.options import POOL_DEFAULTS
 from envpool.evaluation.encoder import FORMATS
 from envpool.evaluation.playing import seeds_of
 from envpool.evaluation.pools import open_task
 from envpool.evaluation.record import STEPS, record
 
 HELP = "write a video or a dataset of a policy"
+SEED = POOL_DEFAULTS["seed"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool record``."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
     add("task", metavar="TASK", help="task id, see `envpool list`, or any other id of gymnasium")
     add("out", metavar="FILE", type=Path, help="what to write: .mp4, .gif, .npz, .hdf5, or a folder NAME-v0")
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--frames-once", action="store_true", help="store each frame of stacked observations once (.npz, .hdf5)")
     add("--fps", metavar="N", type=positive_int, help="frames per second of a video (default: real time)")
-    add("--seed", metavar="N", type=seed, default=42, help="env i gets the seed N + i (default: 42)")
+    add("--seed", metavar="N", type=seed, default=SEED, help=f"env i gets the seed N + i (default: {SEED})")
     add_option_argument(parser)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from envpool._support.text import shown as abbreviated
 from envpool.cli.option_tables import OptionTables, with_commands
 from envpool.cli.parsing import add_option_argument, read_options
-from envpool.cli.text import pairs, table, terminal_width
+from envpool.cli.text import filled, pairs, refilled, table, terminal_width
 from envpool.registration import registry
 from envpool.tasks.resolve import spec_for
 from envpool.tasks.spec import spec_class_of
@@ -58,22 +58,24 @@ def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, w
     given : mapping of str to object
         The options that were given.
     shows_all : bool
-        Whether the options that tasks share are shown as well.
+        If True, the options that tasks share are shown as well.
     width : int, optional
-        Largest length of a line; by default, lines are as long as what they say.
+        Largest length of a line; by default, lines are as long as their contents.
     """
     options = OptionTables(spec, given, width)
     one = "one player" if spec.config.players == "rows" else "one env"
     hint = f"`envpool spec {spec.task_id} --all` also shows the options that all tasks have in common"
+    if width is not None:
+        hint = filled(hint, width)
     return [
-        title(spec),
+        title(spec, width),
         *(f"{title}\n{text}" for title, text in options.of_task()),
         *(["players\n" + players(spec, width)] if spec.num_players else []),
         *(["parameters\n" + parameters(spec, width)] if spec.param_spec else []),
         *(["options of reset()\n" + reset_options(spec, width)] if spec.reset_option_spec else []),
         *([f"{title}\n{text}" for title, text in options.shared()] if shows_all else [hint]),
-        "observation and info arrays\n" + arrays(spec.state_array_spec),
-        "action arrays\n" + arrays(spec.action_array_spec),
+        "observation and info arrays\n" + arrays(spec.state_array_spec, width),
+        "action arrays\n" + arrays(spec.action_array_spec, width),
         f"gymnasium spaces of {one}\n"
         + pairs(
             [(name, " ".join(str(getattr(spec, name)).split())) for name in ("observation_space", "action_space")],
@@ -89,10 +91,13 @@ def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, w
     ]
 
 
-def title(spec: EnvSpec) -> str:
+def title(spec: EnvSpec, width: int | None = None) -> str:
     """Return the task id and the docstring of the env's class, without the options, which have a table."""
     about = (inspect.getdoc(getattr(spec, "env", None)) or "").partition("\nOptions\n---")[0]
-    return f"{spec.task_id}\n\n{with_commands(about)}".rstrip()
+    about = with_commands(about)
+    if width is not None and any(len(line) > width for line in about.splitlines()):
+        about = refilled(about, width)
+    return f"{spec.task_id}\n\n{about}".rstrip()
 
 
 def parameters(spec: EnvSpec, width: int | None = None) -> str:
@@ -152,10 +157,14 @@ def value_text(value: Any) -> str:
     return f"{bound(array.min())} to {bound(array.max())}" if array.size > SHOWN_BOUNDS else bound(array)
 
 
-def arrays(specs: dict[str, ArraySpec]) -> str:
-    """Return a table of arrays with dtype, shape and bounds."""
+def arrays(specs: dict[str, ArraySpec], width: int | None = None) -> str:
+    """Return a table of arrays with dtype, shape and bounds; in narrow terminals, the bounds share a column."""
     rows = [(n, str(s.dtype), str(tuple(s.shape)), bound(s.minimum), bound(s.maximum)) for n, s in specs.items()]
-    return table(("name", "dtype", "shape", "minimum", "maximum"), rows, "lllll", indent="  ")
+    text = table(("name", "dtype", "shape", "minimum", "maximum"), rows, "lllll", indent="  ")
+    if width is None or max(map(len, text.splitlines())) <= width:
+        return text
+    narrow = [(*row[:3], f"{row[3]} to {row[4]}") for row in rows]
+    return table(("name", "dtype", "shape", "minimum to maximum"), narrow, "llll", "  ", width)
 
 
 def bound(value: Any) -> str:

@@ -7,17 +7,15 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Any
 
 WIDTH = 80
-
 
 #: The last column of a table is wrapped if at least so many characters are left for it.
 LEAST_WRAPPED = 40
 
 
 def terminal_width() -> int | None:
-    """Return the width of the terminal in characters, or the variable COLUMNS; None if stdout is no terminal."""
+    """Return the width of the terminal in characters, or the variable COLUMNS; None if stdout is not a terminal."""
     if "COLUMNS" not in os.environ and not (sys.stdout is not None and sys.stdout.isatty()):
         return None
     return shutil.get_terminal_size().columns
@@ -69,20 +67,23 @@ def aligned(line: Sequence[str], widths: Sequence[int], align: str, indent: str)
 
 
 def paragraph(row: Sequence[str], indent: str, width: int) -> str:
-    """Return a row of a table without columns: its last cell, and what else does not fit, is in indented lines."""
-    head = [cell for cell in row[:-1] if cell != "-"]
-    options: Any = {"width": width, "break_long_words": False, "break_on_hyphens": False}
-    first = textwrap.fill("  ".join(head), initial_indent=indent, subsequent_indent=indent + "  ", **options)
+    """Return a row of a table without columns: its last cell, and cells that do not fit, are in indented lines."""
+    first = filled("  ".join(cell for cell in row[:-1] if cell != "-"), width, indent, indent + "  ")
     text = "" if row[-1] == "-" else row[-1]
-    rest = textwrap.fill(text, initial_indent=indent + "    ", subsequent_indent=indent + "    ", **options)
+    rest = filled(text, width, indent + "    ", indent + "    ")
     return f"{first}\n{rest}" if rest.strip() else first
 
 
 def pairs(rows: Sequence[tuple[str, str]], indent: str = "", width: int | None = None) -> str:
-    """Return names and values as two aligned columns; continuation lines of a value align with its first line."""
+    """Return names and values as two aligned columns; continuation lines of a value align with its first line.
+
+    If a word of a value is longer than its column may be, the values are in lines below their names.
+    """
     left = len(indent) + max((len(name) for name, _ in rows), default=0) + 2
     if width is not None:
         room = max(width - left, LEAST_WRAPPED // 2)
+        if any(len(word) > room for _, value in rows for word in value.split()):
+            return "\n".join(paragraph((name, value), indent, width) for name, value in rows)
         rows = [(name, textwrap.fill(value, room, break_long_words=False)) for name, value in rows]
     gap = "\n" + " " * left
     return "\n".join(f"{indent + name:<{left}}{value.replace(chr(10), gap)}".rstrip() for name, value in rows)
@@ -118,6 +119,41 @@ def wrapped(text: str, first: str = "", rest: str = "  ") -> str:
     rest : str
         Beginning of all other lines.
     """
+    return filled(text, WIDTH, first, rest)
+
+
+def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
+    """Return a text in lines of at most `width` characters; see `wrapped` for the other parameters."""
     return textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
+
+
+def refilled(text: str, width: int) -> str:
+    """Return a docstring in lines of at most `width` characters.
+
+    Paragraphs, items of lists and indented blocks stay apart; underlines and rows of tables stay as they are.
+    """
+    lines: list[str] = []
+    block: list[str] = []
+    at = ""  # indentation of the block
+    for line in [*text.splitlines(), ""]:
+        own = line[: len(line) - len(line.lstrip())]
+        is_fixed = not line.strip() or line.lstrip()[0] == "|" or set(line.strip()) <= {"-", "="}
+        starts_item = line.lstrip().startswith(("- ", "* "))
+        if block and (is_fixed or starts_item or own != at):
+            lines += refilled_block(block, width, at)
+            block = []
+        if is_fixed:
+            lines.append(line)
+            continue
+        if not block:
+            at = own + ("  " if starts_item else "")
+        block.append(line)
+    return "\n".join(lines[:-1])
+
+
+def refilled_block(block: Sequence[str], width: int, rest: str) -> list[str]:
+    """Return lines of a paragraph or of an item of a list in lines of at most `width` characters."""
+    first = block[0][: len(block[0]) - len(block[0].lstrip())]
+    return filled(" ".join(line.strip() for line in block), width, first, rest).splitlines()

@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 HELP = "play tasks against their upstream packages and compare every bit"
 
 DIFFERS, INCOMPLETE = 1, 2
-WITHOUT = "it has no upstream package, since its rules are its own"
+WITHOUT = "it has no upstream implementation"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool verify``."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
     add(
         "tasks",

@@ -23,11 +23,17 @@ def option_texts(env: type) -> dict[str, str]:
 
 
 def entries(doc: str) -> Iterator[tuple[str, str]]:
-    """Yield the names and descriptions in the section "Options" of a docstring."""
+    """Yield the names and descriptions in the section "Options" of a docstring.
+
+    The descriptions look like the texts of `envpool.config.options`: they begin with a lower-case letter and have no
+    full stop at the end.
+    """
     section = re.search(r"^Options\n-+\n(.*?)(?=^\S[^\n]*\n-+$|\Z)", doc, re.MULTILINE | re.DOTALL)
     if section is None:
         return
     for entry in re.finditer(r"^(\S[^\n]*?) : [^\n]*\n((?:[ ]+[^\n]*\n?|\n)*)", section[1], re.MULTILINE):
-        text = " ".join(entry[2].split()).replace("``", "`")
+        text = " ".join(entry[2].split()).replace("``", "`").removesuffix(".")
+        if not text[1:2].isupper():  # keep abbreviations
+            text = text[:1].lower() + text[1:]
         for name in entry[1].split(", "):
             yield name, text

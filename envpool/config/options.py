@@ -64,8 +64,11 @@ class Option(NamedTuple):
         Other words for the option, which other libraries and other tasks have; docs/options.md names them.
     has_effect : bool
         If False, the option is only accepted for compatibility, and ``envpool spec`` does not show it.
+    tasks : {"", "players", "turns"}
+        The tasks in which the option has an effect: all, those with players, or the turn-based ones. Others accept the
+        default only, and ``envpool spec`` does not show it for them.
     is_in_states : bool
-        Whether saved states of environments depend on the option.
+        True if saved states of environments depend on the option.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Option(NamedTuple):
     default_text: str = ""
     aliases: tuple[str, ...] = ()
     has_effect: bool = True
+    tasks: str = ""
     is_in_states: bool = False
 
     @property
@@ -259,34 +263,37 @@ POOL_OPTIONS = table(
         'Literal["rows", "grid", "dict"] | None',
         one_of(None, *PLAYER_VIEWS),
         "form of the arrays of a task with players, see [docs/players.md](docs/players.md): a row for each player that "
-        "is present, which None stands for, a place for each player, or an entry for each group of players. Tasks with "
-        "one player accept None only",
+        "is present (the default), a place for each player, or an entry for each group of players. Tasks with one "
+        "player accept None only",
         '`"rows"`, `"grid"`, `"dict"`',
+        tasks="players",
     ),
     Option(
         "observe",
         None,
         'Literal["all", "current"] | None',
         one_of(None, "all", "current"),
-        "players of a turn-based task that have rows, see [docs/players.md](docs/players.md#turns): all of them, "
-        "which None stands for, or the one whose turn it is. Other tasks accept None only",
+        "players of a turn-based task that have rows, see [docs/players.md](docs/players.md#turns): all of them "
+        "(the default), or the one whose turn it is. Other tasks accept None only",
         '`"all"`, `"current"`',
+        tasks="turns",
     ),
     Option(
         "illegal_actions",
         None,
         'Literal["raise", "lose"] | None',
         one_of(None, "raise", "lose"),
-        "what happens in a turn-based task if a move is not legal: an `ActionError`, which None stands for, or what "
-        "the rules of the game say, usually that the player loses. Other tasks accept None only",
+        "what happens in a turn-based task if a move is not legal: an `ActionError` (the default), or what the "
+        "rules of the game say, usually that the player loses. Other tasks accept None only",
         '`"raise"`, `"lose"`',
+        tasks="turns",
     ),
     Option(
         "randomize",
         None,
         "Mapping[str, Sequence[Any]] | None",
         check_form,
-        "distributions from which parameters are drawn anew for each episode, by their names, see "
+        "distributions from which parameters are drawn for each episode, by their names, see "
         "[docs/options.md](docs/options.md#randomized-parameters)",
         'e.g. `{"length": ("uniform", 0.3, 0.7)}`',
         normal_type="dict[str, tuple[Any, ...]] | None",

@@ -182,7 +182,7 @@ def named_in_table(params: Mapping[str, Param], reset_options: Mapping[str, Para
 
 
 def check_table(env: str, params: Mapping[str, Param], table: Sequence[Field]) -> None:
-    """Raise ValueError unless the parameters of a class are those in the table of its environment definition.
+    """Raise ConfigError unless the parameters of a class are those in the table of its environment definition.
 
     A class without parameters does not offer those in the table.
     """
@@ -190,7 +190,7 @@ def check_table(env: str, params: Mapping[str, Param], table: Sequence[Field]) -
     built = [(field.name, field.dtype, field.shape) for field in table]
     if declared and declared != built:
         different = [row for row in (*declared, *built) if row not in declared or row not in built] or built
-        raise ValueError(
+        raise ConfigError(
             f"env {env}: the parameters of its class and those of its env definition must have the same names, dtypes, "
             f"shapes and order, but they differ in {different[0]}: pass define(params=param_fields(...))"
         )

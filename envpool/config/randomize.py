@@ -1,4 +1,4 @@
-"""The option `randomize`: how parameters are drawn anew for each episode, and the check of what the user asks for."""
+"""The option `randomize`: how parameters are drawn for each episode, and the check of what the user asks for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Draw(NamedTuple):
     kind : str
         The distribution, or "integers" for a uniform one of integers.
     is_shared : bool
-        Whether all elements get the same random number.
+        True if all elements get the same random number.
     nominal : numpy.ndarray
         The values that were passed to make, (1, ...) or (num_envs, ...), in the dtype of the parameter.
     first, second : numpy.ndarray, optional
@@ -75,14 +75,14 @@ def check_form(name: str, value: Any) -> dict[str, tuple[Any, ...]] | None:
     name : str
         Name of the argument, for messages.
     value : mapping or None
-        What the user has passed.
+        The value of the option.
 
     Raises
     ------
     ConfigError
         An entry has none of the forms.
     TypeError
-        `value` is no mapping.
+        `value` is not a mapping.
     """
     if value is None:
         return None

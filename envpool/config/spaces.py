@@ -28,7 +28,7 @@ class ArraySpec:
         Bounds, either one for all elements or one for each. An unbounded array has infinite bounds, or those of the
         dtype if it holds integers.
     is_discrete : bool
-        Whether the array is one integer from a small range.
+        True if the array is one integer from a small range.
     """
 
     def __init__(self, dtype: Any, shape: Any, low: Any = None, high: Any = None):
@@ -206,7 +206,7 @@ def named(name: str, nest: Mapping[str, Any]) -> Any:
 
 
 def named_tuple(name: str, fields: Iterable[str], defaults: Iterable[Any] | None = None) -> Any:
-    """Return a class of named tuples that can be pickled although it is no attribute of a module."""
+    """Return a class of named tuples that can be pickled although it is not an attribute of a module."""
     made: Any = namedtuple(name, list(fields), defaults=defaults)  # type: ignore[misc]
     made.__reduce__ = reduced  # type: ignore[method-assign, assignment]
     return made

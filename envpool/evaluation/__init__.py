@@ -1,1 +1,1 @@
-"""What a policy achieves, and what it does: evaluations, videos and datasets of the episodes that it plays."""
+"""Evaluations, videos and datasets of the episodes that a policy plays."""

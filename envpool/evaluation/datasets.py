@@ -18,6 +18,7 @@ from envpool._support.files import check_output, replaced
 from envpool._support.packages import install
 from envpool.errors import ConfigError
 from envpool.evaluation.episodes import MASK, PLAYER_ENDS, Array, Episode, stacks
+from envpool.evaluation.pools import normalizers
 from envpool.python_envs.layout import children
 from envpool.rollout.replay_files import DAMAGES
 
@@ -36,6 +37,10 @@ MINARI = "0.5.0"
 MINARI_ID = re.compile(r"[-_\w]+-v\d+")
 
 
+#: What `about` says about the normalisation of a pool.
+NORMALIZATION = ("normalization", "normalize_obs", "normalize_reward")
+
+
 class Writer(Protocol):
     """A file of episodes."""
 
@@ -46,7 +51,7 @@ class Writer(Protocol):
 def check_dataset(path: Path) -> None:
     """Raise ConfigError or ImportError if a dataset could not be written: the path says which format it has."""
     if path.suffix == ".npz":
-        check_output(path)
+        check_output(path, is_replaced=True)
         return
     if path.suffix in HDF5:
         check_output(path)
@@ -66,6 +71,18 @@ def check_dataset(path: Path) -> None:
         import h5py  # noqa: F401
     except ImportError as error:
         raise ImportError(f"{path.suffix or 'Minari'} datasets need h5py: {install('datasets')}") from error
+
+
+def about_normalization(pool: Any) -> dict[str, Any]:
+    """Return the attributes of a dataset that say how a pool normalises: the statistics, and the parameters.
+
+    The discounted sums are left out, since they belong to the episodes that are running.
+    """
+    if pool.normalization is None:
+        return {}
+    values = {name: array.tolist() for name, array in pool.normalization.get().items()}
+    values.pop("reward.discounted", None)
+    return {"normalization": values} | normalizers(pool)
 
 
 @contextmanager
@@ -190,8 +207,8 @@ class Hdf5Writer:
         if self._file is None:
             self._file = h5py.File(self._path, "w")
             self._file.attrs["about"] = json.dumps(self._about)
-        for name in self._waiting[0]:
-            array = np.concatenate([arrays[name] for arrays in self._waiting])
+        for original in self._waiting[0]:
+            array, name = np.concatenate([arrays[original] for arrays in self._waiting]), escaped(original)
             if name not in self._file:
                 shape = array.shape[1:]
                 rows = max(min(CHUNK // max(array[:1].nbytes, 1), 1 << 14), 1)
@@ -205,7 +222,7 @@ class Hdf5Writer:
         self._bytes = 0
 
     def close(self) -> None:
-        """Complete the file, which is left as it was if there is no episode."""
+        """Complete the file; without an episode, leave it unchanged."""
         try:
             if self._waiting:
                 self._write()
@@ -215,6 +232,16 @@ class Hdf5Writer:
         finally:
             if self._file is not None:
                 self._file.close()
+
+
+def escaped(name: str) -> str:
+    """Return the name of an HDF5 array, in which a slash would stand for a group; `unescaped` is the inverse."""
+    return re.sub(r"%(?=(25)*2F)", "%25", name).replace("/", "%2F")
+
+
+def unescaped(name: str) -> str:
+    """Return the name of an array from its name in an HDF5 file."""
+    return re.sub(r"%2F|%25(?=(25)*2F)", lambda found: "/" if found[0] == "%2F" else "%", name)
 
 
 class MinariWriter:
@@ -246,6 +273,7 @@ class MinariWriter:
             "algorithm_name": str(about["policy"]),
             "requirements": [],
             "description": f"{about['task']}, recorded by envpool {about['envpool']}",
+            **{name: about[name] for name in NORMALIZATION if name in about},
         }
 
     def add(self, episode: Episode) -> None:
@@ -328,6 +356,12 @@ def describe_space(space: Any) -> dict[str, Any]:
     if isinstance(space, spaces.MultiBinary):
         return {"type": "MultiBinary", "n": space.n if isinstance(space.n, int) else [int(n) for n in space.n]}
     if isinstance(space, spaces.Dict):
+        for key in space.spaces:
+            if "/" in key or key == ".":
+                raise ConfigError(
+                    f"keys of spaces must not be '.' or contain '/' in Minari's format, got {key!r}: write an .npz or "
+                    ".hdf5 file"
+                )
         return {"type": "Dict", "subspaces": {key: describe_space(part) for key, part in space.spaces.items()}}
     if isinstance(space, spaces.Tuple):
         return {"type": "Tuple", "subspaces": [describe_space(part) for part in space.spaces]}
@@ -350,17 +384,50 @@ def read_episodes(path: str | Path) -> Iterator[Episode]:
     Raises
     ------
     ConfigError
-        The file is no such dataset, or is damaged.
+        The file is not such a dataset, or it is damaged.
     ImportError
         The file needs h5py.
     """
     path = Path(path)
+    with damages_named(path):
+        yield from episodes_of(path)
+
+
+def read_normalization(path: str | Path) -> dict[str, Array] | None:
+    """Return the statistics with which the pool of an .npz or .hdf5 file normalised its observations and rewards.
+
+    Parameters
+    ----------
+    path : path
+        A file that ``envpool.record`` has written.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray, or None
+        What ``pool.normalization.set`` takes, in float64; None if the pool did not normalise.
+
+    Raises
+    ------
+    ConfigError
+        The file is not such a dataset, or it is damaged.
+    ImportError
+        The file needs h5py.
+    """
+    path = Path(path)
+    with damages_named(path):
+        values = about_of(path).get("normalization")
+        return None if values is None else {name: np.array(value, np.float64) for name, value in dict(values).items()}
+
+
+@contextmanager
+def damages_named(path: Path) -> Iterator[None]:
+    """Raise ConfigError if a path is not the path of a dataset, or if the block finds that the file is damaged."""
     if path.suffix in HDF5:
         check_h5py(path)
     elif path.suffix != ".npz":
         raise ConfigError(f"path must end in .npz, {' or '.join(HDF5)}, got {str(path)!r}")
     try:
-        yield from episodes_of(path)
+        yield
     except (*DAMAGES, OSError, LookupError, TypeError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:  # h5py's errors of damaged files have none
             raise
@@ -374,12 +441,31 @@ def episodes_of(path: Path) -> Iterator[Episode]:
     """Yield the episodes of a file; one that is damaged raises any exception."""
     if path.suffix == ".npz":
         with np.load(path) as file:
-            yield from split({name: file[name] for name in file.files}, json.loads(str(file["about"])))
+            yield from split({name: file[name] for name in file.files}, attributes(str(file["about"])))
         return
     import h5py
 
     with h5py.File(path) as file:
-        yield from split(file, json.loads(file.attrs["about"]))
+        yield from split({unescaped(name): file[name] for name in file}, attributes(file.attrs["about"]))
+
+
+def about_of(path: Path) -> dict[str, Any]:
+    """Return the attributes of a file; one that is damaged raises any exception."""
+    if path.suffix == ".npz":
+        with np.load(path) as file:
+            return attributes(str(file["about"]))
+    import h5py
+
+    with h5py.File(path) as file:
+        return attributes(file.attrs["about"])
+
+
+def attributes(text: str) -> dict[str, Any]:
+    """Return the attributes that are stored as JSON, or raise ConfigError if the layout has another version."""
+    about: dict[str, Any] = json.loads(text)
+    if about["version"] != VERSION:
+        raise ConfigError(f"the version of its layout must be {VERSION}, got {about['version']}")
+    return about
 
 
 def check_h5py(path: Path) -> None:
@@ -392,8 +478,6 @@ def check_h5py(path: Path) -> None:
 
 def split(arrays: Any, about: dict[str, Any]) -> Iterator[Episode]:
     """Yield the episodes of the arrays of a file."""
-    if about["version"] != VERSION:
-        raise ValueError(f"its layout has version {about['version']}, and not {VERSION}")
     depth, starts = int(about["frames_once"]), np.asarray(arrays["starts"])
     obs = [name for name in arrays if name == "obs" or name.startswith("obs:")]
     actions = [name for name in arrays if name == "action" or name.startswith("action:")]

@@ -11,11 +11,12 @@ from typing import BinaryIO
 from envpool._support.descriptors import high_pipe
 from envpool._support.interrupts import interrupts_deferred
 from envpool._support.memory_files import memory_file
+from envpool.errors import RenderError
 from envpool.evaluation.tiling import Frame
 
 #: Largest frame rate of a .gif file: browsers slow down files with shorter frames.
 MOST_GIF_FPS = 50
-#: What ffmpeg does with the frames, by the suffix of the file. Each frame of a .gif file gets a palette of its own, so
+#: Arguments of ffmpeg for the frames, by the suffix of the file. Each frame of a .gif file gets its own palette, so
 #: that ffmpeg need not keep the frames until the last one has come.
 FORMATS = {
     ".mp4": ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-movflags", "+faststart"],
@@ -40,7 +41,7 @@ class Encoder:
 
     Notes
     -----
-    ffmpeg runs in a process group of its own, since Ctrl-C in a terminal would end it together with this process. It
+    ffmpeg runs in its own process group, since Ctrl-C in a terminal would end it together with this process. It
     completes the file when its input ends, hence also if this process is killed.
     """
 
@@ -94,4 +95,4 @@ class Encoder:
         if status:
             self._messages.seek(0)
             text = " ".join(self._messages.read().decode(errors="replace").split())
-            raise RuntimeError(f"ffmpeg could not write {self._path}: {text or f'exit status {status}'}")
+            raise RenderError({}, f"ffmpeg could not write {self._path}: {text or f'exit status {status}'}")

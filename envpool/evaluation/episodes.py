@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import spaces
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.evaluation.playing import Player, Transition, quotas
+from envpool.python_envs.layout import children
 
 Array = npt.NDArray[Any]
 
@@ -29,7 +31,7 @@ class Episode:
     Attributes
     ----------
     env_id, number : int
-        The environment, and the number of the episode among those of the environment, from 0.
+        The environment, and the number of the episode among the episodes of the environment, from 0.
     seed : int or None
         The seed of the environment, if the episode is its first one.
     obs : dict of str to numpy.ndarray
@@ -215,13 +217,36 @@ def named(nest: Any, root: str) -> dict[str, Array]:
             array = np.asarray(value)
             if array.dtype == object:
                 raise ConfigError(
-                    f"the {'actions' if root == 'action' else 'observations'} of this pool contain objects that are no "
-                    f"arrays, which cannot be recorded: {shown(array.ravel()[0] if array.size else array)}"
+                    f"the {'actions' if root == 'action' else 'observations'} of this pool contain objects that are "
+                    f"not arrays, which cannot be recorded: {shown(array.ravel()[0] if array.size else array)}"
                 )
             found[f"{root}:{'.'.join(path)}" if path else root] = array
 
     walk(nest, ())
     return found
+
+
+def check_names(space: Any, root: str) -> None:
+    """Raise ConfigError if `named` cannot tell the arrays of a space apart, or if a key is empty."""
+    what, out = f"the {'action' if root == 'action' else 'observation'} space", "wrap the environment"
+    found: dict[str, tuple[Any, ...]] = {}
+
+    def walk(inner: Any, path: tuple[Any, ...]) -> None:
+        if isinstance(inner, (spaces.Dict, spaces.Tuple)):
+            for key, part in children(inner):
+                if not str(key):
+                    raise ConfigError(f"{what} must not have empty keys in a dataset, got {shown(list(inner))}: {out}")
+                walk(part, (*path, key))
+            return
+        name = ".".join(map(str, path))
+        other = found.setdefault(name, path)
+        if other is not path:
+            raise ConfigError(
+                f"{what} must not have two arrays with one name in a dataset, {root + ':' + name!r}, got the keys "
+                f"{list(other)} and {list(path)}: {out}"
+            )
+
+    walk(space, ())
 
 
 def stacks(frames: Array, depth: int, shape: Sequence[int]) -> Array:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from envpool.config.checks import check_range, convert, is_sequence, whole_number
 from envpool.errors import ConfigError, PoolStateError
-from envpool.evaluation.playing import Player, Policy, check_pool, leaves, quotas, seeds_of
+from envpool.evaluation.playing import Player, Policy, check_pool, frozen, leaves, quotas, seeds_of
 from envpool.evaluation.pools import open_task
 from envpool.evaluation.result import SHOWN, Evaluation
 from envpool.evaluation.video import Video, check_video
@@ -52,7 +52,8 @@ def evaluate(
     task_or_pool : str, callable or EnvPool
         Id of a task; any other id of gymnasium, or a function that returns an environment, for Python environments; or
         a sync pool of any kind, in which nothing is in flight, and which is reset and stays open. A task with players
-        is played with ``players="grid"`` unless `options` say otherwise; a pool of the dm style must have it.
+        is played with ``players="grid"`` unless `options` say otherwise; a pool of the dm style must have it. If a pool
+        normalises, its statistics (``pool.normalization``) are used, but do not change.
     episodes : int, optional
         Number of episodes, by default 100; one per seed if `seeds` is a sequence; or, with a pool, one per environment.
     seeds : int or sequence of int, optional
@@ -72,7 +73,8 @@ def evaluate(
     progress : callable, optional
         Called after each step with the number of episodes that have ended, and the number of all.
     **options
-        Options of the pool for a task.
+        Options of the pool for a task. `normalize_obs` and `normalize_reward` are refused, since a new pool has no
+        statistics: pass a pool whose ``normalization.set(...)`` was called.
 
     Returns
     -------
@@ -91,10 +93,11 @@ def evaluate(
 
     Notes
     -----
-    If the pool counts episodes (``episode_statistics=True``, which is set for a task), returns and lengths are those of
-    the statistics: with Atari's presets, of whole games with the rewards before clipping. Otherwise they are sums of
-    the rewards that the pool returns. The return of an episode with players is the sum over the players. With
-    ``controlled="alternate"``, the policy is another player in each episode of an environment, and the return is its.
+    If the pool counts episodes (``episode_statistics=True``, which is set for a task), returns and lengths are taken
+    from the statistics: with Atari's presets, of whole games with the rewards before clipping. Otherwise they are sums
+    of the rewards that the pool returns. The return of an episode with players is the sum over the players. With
+    ``controlled="alternate"``, the policy is another player in each episode of an environment, and the return is that
+    player's.
     """
     confidence = convert("confidence", confidence, 0.95)
     if not 0 < confidence < 1:
@@ -104,6 +107,7 @@ def evaluate(
     with ExitStack() as stack:
         if not isinstance(task_or_pool, str) and not callable(task_or_pool):
             check_pool(task_or_pool)
+            stack.enter_context(frozen(task_or_pool))
             if options or num_envs is not None:
                 given = ["num_envs"] if num_envs is not None else list(options)
                 raise TypeError(f"{given[0]} is an option of a task, but a pool was passed: leave it out")
@@ -130,7 +134,7 @@ def evaluate(
                 show(pool, result, actions, path, list(given_seeds), list(range(pool.num_envs)))
             else:
                 ids = sorted({int(result.env_ids[result.episode(which)]) for which in SHOWN})
-                if pool.spec.controlled is not None:  # what an opponent does may depend on all environments
+                if pool.spec.controlled is not None:  # an opponent may act on all environments
                     ids = list(range(pool.num_envs))
                 shown = [given_seeds[i] for i in ids]
                 settings = {"render_mode": "rgb_array"} | options
@@ -184,12 +188,12 @@ def play(
             ended = np.zeros(n, bool) if step.entry is None else step.entry["mask"]
             if step.entry is not None:
                 returns, lengths = step.entry["player_r"][:, places] if places else step.entry["r"], step.entry["l"]
-                if step.seat is not None:
-                    returns = np.take_along_axis(step.entry["player_r"], step.seat[:, None], 1)
+                if step.played is not None:
+                    returns = np.take_along_axis(step.entry["player_r"], step.played[:, None], 1)
         for i in np.flatnonzero(ended):
             if played[i] < quota[i]:
                 row = int(i), int(played[i]), float(returns[i].sum()), int(lengths[i]), bool(step.terminated[i])
-                own = returns[i].copy() if step.seat is None else alone(returns[i], step.seat[i], players)
+                own = returns[i].copy() if step.played is None else alone(returns[i], step.played[i], players)
                 found.append((*row, own))
             played[i] += 1
         total[step.ended], length[step.ended], running[ended] = 0, 0, 0
@@ -219,10 +223,10 @@ def play(
     return result, actions
 
 
-def alone(returned: Any, seat: int, players: tuple[int, ...]) -> npt.NDArray[np.float64]:
+def alone(returned: Any, player: int, players: tuple[int, ...]) -> npt.NDArray[np.float64]:
     """Return the return of the one player that a policy was, among NaN for the others."""
     of_players = np.full(len(players), np.nan)
-    of_players[seat] = returned[0]
+    of_players[player] = returned[0]
     return of_players
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ ACTION = "the action of a policy"
 
 
 class Transition(NamedTuple):
-    """What one step of all environments did.
+    """One step of all environments.
 
     The arrays of players have a place for each player, whatever form the policy sees and returns.
 
@@ -52,8 +53,8 @@ class Transition(NamedTuple):
     players : dict of str to numpy.ndarray
         Of a task with players, bool (N, P): "player_mask", who has an observation in `next_obs`, "player_terminated"
         and "player_truncated"; else empty.
-    seat : numpy.ndarray or None
-        int32 (N,), which player the policy was in the step, if that changes (``controlled="alternate"``); else None.
+    played : numpy.ndarray or None
+        int32 (N,), the player that the policy was in the step, if that changes (``controlled="alternate"``); else None.
     """
 
     obs: Any
@@ -66,7 +67,7 @@ class Transition(NamedTuple):
     elapsed: npt.NDArray[np.int32] | None
     entry: dict[str, Any] | None
     players: dict[str, npt.NDArray[np.bool_]]
-    seat: npt.NDArray[np.int32] | None
+    played: npt.NDArray[np.int32] | None
 
     @property
     def team_reward(self) -> npt.NDArray[Any]:
@@ -81,7 +82,7 @@ class Transition(NamedTuple):
 
 
 class Player:
-    """Plays a policy in a pool; the policy may be that of all players of a task that has some.
+    """Plays a policy in a pool; it may be the policy of all players of a task that has some.
 
     Parameters
     ----------
@@ -124,13 +125,13 @@ class Player:
         self.given = self._observation(result)
         self.obs = self._of_places(self.given)
         self.mask = self._mask(result)
-        self.seat = self._seat()
+        self.played = self._played()
         self.begins = np.zeros(self.pool.num_envs, bool)
         return self.obs
 
     def step(self, action: Any = None) -> Transition:
         """Step all environments; `action` replaces what the policy would do."""
-        seen, is_real, seat = self.obs, ~self.begins, self.seat
+        seen, is_real, played = self.obs, ~self.begins, self.played
         if action is None:
             action = self.policy(self.given)
             if self.places is not None:
@@ -155,17 +156,19 @@ class Player:
             if players:
                 self.mask = spread(self.mask, self._mask(begun, ids), ended)
             given = self._given(obs, given)
-        self.obs, self.given, self.seat = obs, given, self._seat()
+        self.obs, self.given, self.played = obs, given, self._played()
         entry = self._entry(info)
-        return Transition(seen, action, reward, terminated, truncated, next_obs, is_real, elapsed, entry, players, seat)
+        return Transition(
+            seen, action, reward, terminated, truncated, next_obs, is_real, elapsed, entry, players, played
+        )
 
     def _observation(self, result: Any) -> Any:
         if self.is_dm:
             return result.observation
         return result[0] if isinstance(result, tuple) else result  # old gym
 
-    def _seat(self) -> npt.NDArray[np.int32] | None:
-        """Return which player the policy is in each environment, int32 (N,), if that changes."""
+    def _played(self) -> npt.NDArray[np.int32] | None:
+        """Return the player that the policy is in each environment, int32 (N,), if that changes."""
         return self.pool._games.shown[:, 0].copy() if self.alternates else None
 
     def _of_places(self, obs: Any, ids: Any = None) -> Any:
@@ -260,12 +263,32 @@ def check_pool(pool: Any) -> None:
             f"pool must be sync: batch_size must be num_envs={pool.num_envs}, got {pool.spec.config.batch_size}"
         )
     if pool._suffix == "VectorPool":
-        raise TypeError("pool must not be that of a VectorEnv: make one with envpool.make_gymnasium")
+        raise TypeError(
+            f"pool must be a pool of envpool.make_gymnasium, got the {type(pool).__name__} of a VectorEnv: make a pool"
+        )
     if pool.num_outstanding:
         raise PoolStateError(
             f"{pool.num_outstanding} envs of the pool are in flight: call recv() to get their results, or reset() to "
             "drop them"
         )
+
+
+@contextmanager
+def frozen(pool: EnvPool) -> Iterator[None]:
+    """Freeze the statistics with which a pool normalises; the end of the block restores the flag.
+
+    The discounted sums of rewards still follow the episodes that are running in the pool.
+    """
+    normalization = pool.normalization
+    if normalization is None:
+        yield
+        return
+    was_frozen = normalization.is_frozen
+    normalization.is_frozen = True
+    try:
+        yield
+    finally:
+        normalization.is_frozen = was_frozen
 
 
 def actions_of_places(places: Places, spec: Any, action: Any) -> Any:
@@ -314,7 +337,7 @@ def check_grid(action: Any, pool: Any) -> None:
 
 
 def leaves(nest: Any, function: Callable[..., Any], *others: Any) -> Any:
-    """Return a nest of the same structure whose leaves are what a function returns for those of all nests."""
+    """Return a nest of the same structure whose leaves a function returns for the leaves of all nests."""
     if isinstance(nest, dict):
         return {k: leaves(v, function, *(other[k] for other in others)) for k, v in nest.items()}
     if isinstance(nest, tuple):
@@ -324,7 +347,7 @@ def leaves(nest: Any, function: Callable[..., Any], *others: Any) -> Any:
 
 
 def merged(obs: Any, final: Any, rows: npt.NDArray[np.bool_]) -> Any:
-    """Return observations in which some rows are those of another batch."""
+    """Return observations in which some rows are taken from another batch."""
 
     def merge(array: Any, other: Any) -> Any:
         out = np.array(array)
@@ -335,7 +358,7 @@ def merged(obs: Any, final: Any, rows: npt.NDArray[np.bool_]) -> Any:
 
 
 def spread(obs: Any, some: Any, rows: npt.NDArray[np.bool_]) -> Any:
-    """Return observations in which some rows are replaced by those of a batch that has only these rows."""
+    """Return observations in which some rows are replaced by the rows of a batch that has only these."""
 
     def put(array: Any, other: Any) -> Any:
         out = np.array(array)

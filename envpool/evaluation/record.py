@@ -11,10 +11,10 @@ import numpy as np
 
 from envpool.config.checks import check_range, whole_number
 from envpool.errors import ConfigError
-from envpool.evaluation.datasets import VERSION, check_dataset, open_dataset
+from envpool.evaluation.datasets import VERSION, about_normalization, action_space_of, check_dataset, open_dataset
 from envpool.evaluation.encoder import FORMATS
-from envpool.evaluation.episodes import collect
-from envpool.evaluation.playing import Player, Policy, seeds_of
+from envpool.evaluation.episodes import check_names, collect
+from envpool.evaluation.playing import Player, Policy, frozen, seeds_of
 from envpool.evaluation.video import Video, check_video
 from envpool.rollout.rollout import stack_depth
 
@@ -23,7 +23,7 @@ STEPS = 300
 
 
 class Recording(NamedTuple):
-    """What was recorded.
+    """A file with recorded episodes, and their statistics.
 
     Attributes
     ----------
@@ -59,7 +59,8 @@ def record(
     ----------
     pool : EnvPool
         A sync pool of any kind and API style, in which nothing is in flight. It is reset, and stays open. With players,
-        one of the dm style must have ``players="grid"``.
+        one of the dm style must have ``players="grid"``. If the pool normalises, its statistics
+        (``pool.normalization``) are used, but do not change; a dataset contains them.
     policy : callable or "random"
         Takes the observations of all environments and returns their actions. With players, both have the form of the
         pool's option `players`.
@@ -78,7 +79,7 @@ def record(
     frames_once : bool
         If True, .npz and .hdf5 files store each frame of stacked observations once. Default False.
     fps : int, optional
-        Frame rate of a video in frames per second; by default that of real time.
+        Frame rate of a video in frames per second; by default real time.
     progress : callable, optional
         Called with the numbers of episodes so far and in all (or steps, if `steps` is given or for a video).
 
@@ -109,19 +110,24 @@ def record(
                 f"{'frames_once' if frames_once else 'episodes'} is an option of datasets, but {path.name!r} is a "
                 "video: pass steps, or use envpool.evaluate(..., video=) for single episodes"
             )
-        return record_video(player, path, STEPS if steps is None else int(steps), given, fps, progress)
+        with frozen(pool):
+            return record_video(player, path, STEPS if steps is None else int(steps), given, fps, progress)
     if fps is not None:
         raise ConfigError(f"fps is an option of videos, but {path.name!r} is a dataset: leave it out")
     if episodes is not None and steps is not None:
         raise ConfigError("episodes and steps exclude each other: leave one of them out")
     if pool.spec.num_players:
         check_players(player, path, frames_once)
+    else:
+        check_names(pool.spec.gymnasium_observation_space, "obs")
+        check_names(action_space_of(pool), "action")
     check_dataset(path)
     if frames_once and not path.suffix:
         raise ConfigError("frames_once is not possible in Minari's format, whose reader expects whole observations")
     depth = stack_depth(pool, frames_once)
     count = (pool.num_envs if episodes is None else int(episodes)) if steps is None else None
-    return record_dataset(player, path, count, None if steps is None else int(steps), given, depth, progress)
+    with frozen(pool):
+        return record_dataset(player, path, count, None if steps is None else int(steps), given, depth, progress)
 
 
 def check_players(player: Player, path: Path, frames_once: bool) -> None:
@@ -164,6 +170,7 @@ def record_dataset(
         "seeds": seeds,
         "frames_once": depth,
         "stack": list(pool.spec.state_array_spec["obs"].shape) if depth else None,
+        **about_normalization(pool),
     }
     done, total, returns = 0, 0, 0.0
     with open_dataset(path, about, pool) as writer:

@@ -13,7 +13,7 @@ from envpool.config.checks import check_choice
 
 #: Resamples of a confidence interval.
 RESAMPLES = 10_000
-#: Above this number of episodes, the interval is that of the normal distribution, from which it no longer differs.
+#: Above this number of episodes, the interval is computed from the normal distribution, which then gives the same.
 MOST_RESAMPLED = 2_000
 #: Largest number of players whose returns the table shows.
 MOST_SHOWN = 16
@@ -115,7 +115,7 @@ class Evaluation:
     def summary(self) -> dict[str, Summary]:
         """Return the statistics of "return" and "length".
 
-        With players, "return" is that of all players together, and there are also "return of NAME" for each group, if
+        With players, "return" is the sum over all players, and there are also "return of NAME" for each group, if
         there are several, and "return of player N": of the episodes in which the policy was such a player.
         """
         values = {"return": self.returns}
@@ -187,8 +187,8 @@ def summary_of(values: npt.NDArray[np.float64], confidence: float) -> Summary:
 def interval_of(values: npt.NDArray[np.float64], confidence: float) -> tuple[float, float]:
     """Return a confidence interval of the mean: percentiles of the means of resampled episodes (bootstrap).
 
-    It assumes no distribution, which returns seldom have, and is the same in every run. For many values, it is that of
-    the normal distribution.
+    It assumes no distribution, which returns seldom have, and is the same in every run. For many values, it is
+    computed from the normal distribution.
     """
     if len(values) < 2:
         return float("nan"), float("nan")

@@ -39,7 +39,7 @@ class Video:
     pool : EnvPool
         A pool with ``render_mode="rgb_array"``. The video plays in real time.
     fps : int, optional
-        Frame rate in frames per second; by default that of real time.
+        Frame rate in frames per second; by default real time.
     """
 
     def __init__(self, path: Path, pool: Any, fps: int | None = None):

@@ -187,7 +187,7 @@ def build(config, params, scenarios, agents, actions, num_sticky, duration, is_l
     duration : int
         Number of the last step of an episode, whose first step has the number 0.
     is_limited : bool
-        Whether the environment truncates an episode after `duration`, because the pool does not.
+        If True, the environment truncates an episode after `duration`, because the pool does not.
     """
     cdef Config c
     memset(&c, 0, sizeof(Config))

@@ -32,7 +32,7 @@ cdef enum:
 
 cdef int create(const envpool_setup* setup, void** state) noexcept nogil:
     cdef Envs* s
-    cdef football_data* data = open_data()          # that of the extension
+    cdef football_data* data = open_data()          # the data of the extension
     if data == NULL:
         strncpy(setup.text, last_error(), setup.text_size - 1)
         return NO_ENGINE

@@ -17,12 +17,12 @@ from envpool.native import EnvDefinition, Param
 
 REPRESENTATIONS = ("extracted", "simple115", "simple115v2", "raw")
 REWARDS = ("scoring", "scoring,checkpoints", "checkpoints,scoring")
-#: Settings of a scenario that options replace; None keeps those of the scenario.
+#: Settings of a scenario that options replace; None keeps the scenario's.
 OVERRIDES = (
     *("deterministic", "offsides", "second_half", "end_episode_on_score", "end_episode_on_possession_change"),
     "end_episode_on_out_of_play",
 )
-#: Actions of the sets: numbers of the engine, whose order is not that of the sets.
+#: Actions of the sets: numbers of the engine, which orders them differently.
 DEFAULT_ACTIONS = [*range(13), 18, 20, 30, 14, 19, 31]
 ACTION_SETS = {
     "default": DEFAULT_ACTIONS,
@@ -44,7 +44,7 @@ class Gfootball(EnvDefinition):
     pass, shot, sprint, release direction, release sprint, sliding, dribble, release dribble; 19 in the set "v2" lets
     the built-in AI act. The observation is uint8 (72, 96, 4), float32 (115,), or a dict of upstream's raw arrays.
 
-    With ``left_agents + right_agents`` above 1, each of them is a player, those of the left team first. Agents of the
+    With ``left_agents + right_agents`` above 1, each of them is a player, the left team's first. Agents of the
     right team see the pitch turned by 180 degrees, and their actions are turned, too.
 
     Options
@@ -71,18 +71,18 @@ class Gfootball(EnvDefinition):
     game_engine_random_seed : int or None
         Seed of the engine in all episodes. Default None: each episode draws one.
     physics_steps_per_frame : int
-        Frames of the simulation in a step, of which a second has 100.
+        Frames of the simulation in a step, at 100 frames per second.
     deterministic : bool or None
-        Whether all episodes have the seed of the scenario; None keeps what the scenario says, as below.
+        If True, all episodes have the seed of the scenario. Here and below, None keeps the value of the scenario.
     offsides : bool or None
-        Whether there are offsides.
+        If True, the offside rule applies.
     second_half : int or None
         Step at which the second half begins.
     end_episode_on_score, end_episode_on_possession_change, end_episode_on_out_of_play : bool or None
-        What ends an episode early.
+        If True, this event ends an episode early.
     render : bool
-        Must be False: the scenes that upstream draws with OpenGL are unavailable. ``render()`` shows the pitch from
-        above.
+        This option has no effect: it must be False, since the scenes that upstream draws with OpenGL are unavailable.
+        ``render()`` shows the pitch from above.
     render_resolution_x, render_resolution_y : int
         Default width and height of the frames of ``render()``.
     """
@@ -146,7 +146,10 @@ def check_options(config: Any) -> None:
     check_choice("rewards", config.rewards, REWARDS)
     check_choice("action_set", config.action_set, ACTION_SETS)
     if config.stacked and config.representation == "raw":
-        raise ConfigError("stacked must be False with representation='raw': only arrays of one shape can be stacked")
+        raise ConfigError(
+            f"stacked must be False with representation='raw', got {shown(config.stacked)}: only arrays of one shape "
+            "can be stacked"
+        )
     dimensions = config.channel_dimensions
     if (
         not isinstance(dimensions, (tuple, list))
@@ -163,8 +166,8 @@ def check_options(config: Any) -> None:
     check_range("physics_steps_per_frame", config.physics_steps_per_frame, 1, 1000)
     if config.render:
         raise ConfigError(
-            "render must be False: the engine is built without OpenGL, so upstream's scenes are unavailable. Pass "
-            "render_mode='rgb_array' for frames of the pitch from above"
+            f"render must be False, got {shown(config.render)}: the engine is built without OpenGL, so upstream's "
+            "scenes are unavailable. Pass render_mode='rgb_array' for frames of the pitch from above"
         )
     for name in ("render_resolution_x", "render_resolution_y"):
         check_range(name, getattr(config, name), 1, 8192)
@@ -183,7 +186,8 @@ def variants_of(config: Any) -> list[Scenario]:
         variants = UPSTREAM[name]
     elif name:
         raise ConfigError(
-            f"scenario must be None for a task with the scenario {name!r}; use the task 'gfootball/custom-v1'"
+            f"scenario must be None for a task with the scenario {name!r}, got {shown(given)}: use the task "
+            "'gfootball/custom-v1'"
         )
     elif isinstance(given, Mapping):
         variants = [scenario_from(given, "scenario")]

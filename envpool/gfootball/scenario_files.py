@@ -57,7 +57,7 @@ class Ball:
 
 
 class Settings:
-    """What ``builder.config()`` returns: settings that a scenario may read and set, and the teams."""
+    """The result of ``builder.config()``: settings that a scenario may read and set, and the teams."""
 
     left_team: list[Player]
     right_team: list[Player]
@@ -101,7 +101,7 @@ class Builder:
         try:
             self.team = Team(int(team))
         except (TypeError, ValueError):
-            raise ConfigError(f"{self.where}: SetTeam needs Team.e_Left or Team.e_Right, got {shown(team)}") from None
+            raise ConfigError(f"{self.where}: team must be Team.e_Left or Team.e_Right, got {shown(team)}") from None
 
     def AddPlayer(self, x: float, y: float, role: Any, lazy: bool = False, controllable: bool = True) -> None:
         """Add a player to the chosen team."""
@@ -139,7 +139,7 @@ LOCK = threading.RLock()  # a scenario file may make a pool of its own
 
 @contextmanager
 def upstream_names() -> Iterator[None]:
-    """Let imports of upstream's modules find those of `NAMES`."""
+    """Let imports of upstream's modules find the modules in `NAMES`."""
     with LOCK:
         before = {name: sys.modules.get(name) for name in NAMES}
         sys.modules.update(NAMES)
@@ -154,7 +154,7 @@ def upstream_names() -> Iterator[None]:
 
 
 def read_file(path: Path) -> list[Scenario]:
-    """Return the variants of the scenario in a Python file: those of the episodes 1, 2, ..., which repeat.
+    """Return the variants of the scenario in a Python file, for the episodes 1, 2, ..., which repeat.
 
     Raises
     ------

@@ -37,9 +37,9 @@ class Player(NamedTuple):
     role : str
         One of `ROLES`.
     lazy : bool
-        Whether the built-in AI leaves the player alone.
+        If True, the built-in AI does not move the player.
     controllable : bool
-        Whether an agent may control the player.
+        If True, an agent may control the player.
     """
 
     x: float
@@ -66,13 +66,13 @@ class Scenario:
     left_team_difficulty, right_team_difficulty : float
         Strength of the built-in AI, 0 to 1.
     deterministic : bool
-        Whether all episodes have the seed `game_engine_random_seed`.
+        If True, all episodes have the seed `game_engine_random_seed`.
     game_engine_random_seed : int
         Seed of deterministic scenarios.
     use_magnet, offsides, control_all_players : bool
         Rules of the engine.
     end_episode_on_score, end_episode_on_possession_change, end_episode_on_out_of_play : bool
-        What ends an episode early.
+        Events that end an episode early, if True.
     """
 
     left_team: tuple[Player, ...] = ()

@@ -2,7 +2,7 @@
 """Saving, restoring and copying games.
 
 A snapshot is what the engine writes, which contains the `Memory` of the game. The engine refuses bytes that it has not
-written; the checks here are those of the memory, and that both belong to a scenario of the pool.
+written; the checks here cover the memory, and that both belong to a scenario of the pool.
 """
 
 from libc.math cimport isfinite

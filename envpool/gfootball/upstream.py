@@ -49,9 +49,9 @@ class FootballPlayer:
     Parameters
     ----------
     oracle : FootballOracle
-        What is played.
+        The task to play.
     seed : int
-        Seed of Python's generator, of which each environment has a state of its own here.
+        Seed of Python's generator. Each environment has its own state of the generator here.
     """
 
     def __init__(self, oracle: FootballOracle, seed: int):

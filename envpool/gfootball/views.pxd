@@ -33,7 +33,7 @@ cdef inline void note_view(Game* g) noexcept nogil:
 
 
 cdef inline void repeat_view(Game* g) noexcept nogil:
-    """Make the newest view that of all ages, as at the start of an episode."""
+    """Copy the newest view to all ages, as at the start of an episode."""
     cdef View newest = g.memory.views[g.memory.newest]
     cdef int32_t age
     for age in range(STACK):

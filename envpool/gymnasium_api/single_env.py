@@ -10,18 +10,21 @@ import numpy as np
 from envpool._core.casts import as_action
 from envpool._support.window import can_show
 from envpool.config.render_options import RENDER_MODES
-from envpool.errors import ConfigError, EnvIdError
+from envpool.errors import ActionError, ConfigError, EnvIdError
 from envpool.gymnasium_api.spec import WithTaskSpec
+from envpool.gymnasium_api.time_limits import NAME, NO_LIMIT, with_asked_limit
 from envpool.gymnasium_api.vector_env import UNKNOWN_SEED, without_env_ids
-from envpool.pools.attributes import ParamAttributes
+from envpool.pools.attributes import ParamAttributes, take_goal_methods
 from envpool.pools.classes import open_pool
 from envpool.pools.infos import split_info
-from envpool.pools.recovery import EXPLAINED, explain, start_over
+from envpool.pools.recovery import EXPLAINED, check_shape, explain, start_over
 from envpool.tasks.players import refuse_players
 from envpool.tasks.resolve import resolve
 
 #: Options that a single environment does not have.
 POOL_OPTIONS = ("num_envs", "batch_size", "env_seed", "autoreset_mode", "on_error", "finished_episodes")
+#: The text of an EnvIdError of a single environment that cannot be stepped any more.
+ENDED = "the episode has ended: call reset()"
 
 
 class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
@@ -53,6 +56,9 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
 
     Notes
     -----
+    Goal environments also have the methods ``compute_reward``, ``compute_terminated`` and ``compute_truncated`` of the
+    pool, as upstream's have.
+
     The parameters of the task are attributes as well: ``env.unwrapped.gravity = 3.0`` calls ``set_params``.
 
     As in gymnasium, an environment may be stepped after the end of its episode if upstream's environment may: the
@@ -70,6 +76,9 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
                     f"out, or use gymnasium.make_vec or envpool.make_gymnasium"
                 )
         given = {"num_envs": 1, "autoreset_mode": "disabled", "render_mode": render_mode, "seed": seed} | options
+        given = with_asked_limit(given, depth=1)
+        if NAME not in options and given.get(NAME) == NO_LIMIT:  # max_episode_steps=-1, which no spec can say
+            self._more_kwargs = {NAME: NO_LIMIT}
         spec, render = resolve(task_id, "gymnasium", given)
         refuse_players(spec, "gymnasium.make", "use envpool.make_gymnasium")
         self.pool = cast(Any, open_pool(spec, render))
@@ -81,7 +90,8 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         self._action_dtypes = {name: array.dtype for name, array in self.pool.spec.action_array_spec.items()}
         self._seed = UNKNOWN_SEED if seed is None else int(self.pool.spec.seeds()[0])
         self._last: Any = None  # of the last step: whether the episode terminated, and the elapsed steps
-        self._is_past_end = False
+        self._was_reset = self._is_past_end = False
+        take_goal_methods(self, self.pool)
 
     @property
     def np_random_seed(self) -> int:
@@ -102,7 +112,7 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         obs, info = start_over(self.pool, seed=None if seed is None else [seed], options=options)
         if seed is not None:
             self._seed = int(seed)
-        self._last, self._is_past_end = None, False
+        self._last, self._was_reset, self._is_past_end = None, True, False
         return only_row(obs, self.observation_space), split_info(info)[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -122,11 +132,15 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
         batch = self._batch(action) if isinstance(action, dict) else [action]
         try:
             obs, reward, terminated, truncated, info = self.pool.step(batch)
+        except ActionError:
+            check_shape("action", action, self.action_space)
+            raise
         except EXPLAINED as error:
-            explain(self.pool, error)
-            if not isinstance(error, EnvIdError) or not self._can_go_on():
+            explain(self.pool, error, ended=ENDED if self._was_reset else "step() needs a reset() first")
+            if not isinstance(error, EnvIdError) or not self._may_continue():
                 raise
-            self.pool._go_on([0])
+            check_shape("action", action, self.action_space)
+            self.pool._continue([0])
             obs, reward, terminated, truncated, info = self.pool.step(batch)
         obs, row_info = only_row(obs, self.observation_space), split_info(info)[0]
         is_over = bool(terminated[0])
@@ -139,13 +153,13 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
             row_info.update(spec.definition.info_past_end(spec.config))
         return obs, earned, is_over, bool(truncated[0]), row_info
 
-    def _can_go_on(self) -> bool:
+    def _may_continue(self) -> bool:
         """Return whether the episode, which has ended, may be continued; warn if it had terminated."""
         if self._last is None:
             return False
         has_terminated, elapsed = self._last
         spec = self.pool.spec
-        if not spec.definition.goes_on and (has_terminated or elapsed < spec.config.max_episode_steps):
+        if not spec.definition.continues_after_end and (has_terminated or elapsed < spec.config.max_episode_steps):
             return False
         if has_terminated and not self._is_past_end:
             self._is_past_end = True
@@ -179,4 +193,6 @@ def only_row(nest: Any, space: gymnasium.Space[Any]) -> Any:
     if isinstance(space, gymnasium.spaces.Dict):
         return {name: only_row(nest[name], part) for name, part in space.items()}
     row = nest[0]
+    if isinstance(space, gymnasium.spaces.Text):
+        return str(row)
     return np.int64(row) if isinstance(space, gymnasium.spaces.Discrete) else np.asarray(row)

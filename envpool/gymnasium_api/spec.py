@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -27,6 +29,8 @@ class WithTaskSpec:
     pool: Any
     close: Any
     _gymnasium_spec: Any = None
+    #: Keyword arguments without which ``gymnasium.make(spec)`` would make another environment.
+    _more_kwargs: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def spec(self) -> Any:
@@ -43,6 +47,7 @@ class WithTaskSpec:
             if spec.max_episode_steps is not None and spec.kwargs.get("vectorization_mode") == "vector_entry_point":
                 # make_vec adds it to the keyword arguments when it makes an environment from this spec.
                 spec.kwargs = spec.kwargs | {"max_episode_steps": spec.max_episode_steps}
+            spec.kwargs = spec.kwargs | self._more_kwargs
         self._gymnasium_spec = spec
 
     def _check_task(self, spec: Any) -> None:

@@ -19,11 +19,11 @@ from envpool._core.casts import as_action
 from envpool._support.text import shown
 from envpool.config.checks import gymnasium_mode, is_sequence
 from envpool.config.render_options import RenderOptions
-from envpool.errors import ConfigError, EnvPoolError, EnvStepError, PoolClosedError, PoolStateError
+from envpool.errors import ActionError, ConfigError, EnvPoolError, EnvStepError, PoolClosedError, PoolStateError
 from envpool.gymnasium_api.spec import WithTaskSpec
-from envpool.pools.attributes import call, described, set_values
+from envpool.pools.attributes import RefusesParams, call, described, set_values
 from envpool.pools.classes import pool_class
-from envpool.pools.recovery import EXPLAINED, explain
+from envpool.pools.recovery import EXPLAINED, check_shape, explain
 from envpool.tasks.players import refuse_players
 from envpool.tasks.resolve import resolve
 from envpool.tasks.spec import EnvSpec
@@ -32,6 +32,11 @@ from envpool.tasks.spec import EnvSpec
 UNKNOWN_SEED = -1
 #: The call that resets all environments, in texts of errors.
 WAY_OUT = "reset() without a mask"
+#: The text of an EnvIdError of an environment whose episode has ended, with ``autoreset_mode="disabled"``.
+ENDED = (
+    "the episode of {env} has ended: call reset(options={'reset_mask': mask}), where the bool array mask is True for "
+    "each environment whose episode has ended"
+)
 #: What a pool raises if it refuses a call, after which the observations of the last one are still those of the
 #: environments. Any other exception, such as Ctrl-C, may have come between the end of a call and the use of its result.
 REFUSALS = (EnvPoolError, TypeError, ValueError)
@@ -39,7 +44,7 @@ REFUSALS = (EnvPoolError, TypeError, ValueError)
 LISTS = "rgb_array_list"
 
 
-class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
+class EnvPoolVectorEnv(RefusesParams, WithTaskSpec, VectorEnv[Any, Any, Any]):
     """Environments of one task with gymnasium's vector API.
 
     Parameters
@@ -243,13 +248,16 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
             actions = self._cast(actions)
         try:
             obs, reward, terminated, truncated, info, final, ended_entries = self.pool.step(actions)
-            self._obs = copied(obs) if self._copies_obs else obs
+            vars(self)["_obs"] = copied(obs) if self._copies_obs else obs  # in each step: without __setattr__
+        except ActionError:
+            check_shape("actions", actions, self.action_space)
+            raise
         except EXPLAINED as error:
             if isinstance(error, EnvStepError):
                 self._obs, _, terminated, truncated, *_ = self.pool.recv()
                 if self._frames is not None:
                     self._frames.add(terminated | truncated, self.metadata["autoreset_mode"])
-            explain(self.pool, error, WAY_OUT)
+            explain(self.pool, error, WAY_OUT, ENDED)
             raise
         except REFUSALS:
             raise
@@ -296,7 +304,8 @@ class EnvPoolVectorEnv(WithTaskSpec, VectorEnv[Any, Any, Any]):
         Parameters
         ----------
         name : str
-            ``"render"``, in goal environments also ``"compute_reward"``, or a name that `get_attr` knows.
+            ``"render"``, in goal environments also ``"compute_reward"``, ``"compute_terminated"`` or
+            ``"compute_truncated"``, or a name that `get_attr` knows.
         *args, **kwargs
             Arguments of the method.
 

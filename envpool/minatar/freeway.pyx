@@ -14,7 +14,7 @@ from envpool.numerics.rng_legacy cimport ep_legacy_randint, ep_legacy_random_sam
 from envpool.minatar.game import Game
 
 cdef enum:
-    CHICKEN, CAR, FASTEST                       # channels; that of a trail is FASTEST + interval - 1
+    CHICKEN, CAR, FASTEST                       # channels; a trail has the channel FASTEST + interval - 1
     SLOWEST = 5                                 # interval of the slowest cars
     CHANNELS = FASTEST + SLOWEST
     NUM_CARS = 8                                # car i is in row i + 1

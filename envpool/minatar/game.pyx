@@ -189,7 +189,7 @@ class Game(EnvDefinition):
     Options
     -------
     sticky_action_prob : float
-        Probability in [0, 1] that a step repeats the last action, also that of the episode before. Default 0.1.
+        Probability in [0, 1] that a step repeats the last action, even an action of the episode before. Default 0.1.
     difficulty_ramping : bool
         If True, the game gets harder in the course of an episode. Default True. Breakout and Freeway never do.
     use_minimal_action_set : bool

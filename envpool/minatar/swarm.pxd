@@ -1,7 +1,7 @@
 """Swarms: the things of one kind in Seaquest, oldest first.
 
 Upstream keeps them in a list, which it walks through from the end while it removes things by value. If two of them are
-equal, the first one is removed, whichever was meant, and the other one takes a second turn. So does `remove_equal`.
+equal, it always removes the first one, and the other one takes a second turn. `remove_equal` does so, too.
 """
 
 from libc.stdint cimport int8_t, int32_t, uint8_t

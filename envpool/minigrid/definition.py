@@ -22,7 +22,7 @@ class MiniGrid(LevelOptions):
     Observation: ``direction`` int32, 0 right, 1 down, 2 left, 3 up; ``image`` uint8 (view, view, 3), kind, colour and
     state of the cells in front of the agent, 0 where it does not see them; ``mission`` uint8 (mission_bytes,), ASCII
     padded with zeros, see ``envpool.minigrid.decode_mission``. Info: ``agent_pos`` int32 (2,), column and row;
-    ``mission_id`` int32, the number of the mission among those of the level, or -1 if they are too many.
+    ``mission_id`` int32, the number of the mission among the missions of the level, or -1 if they are too many.
 
     Action int32: 0 turn left, 1 turn right, 2 forward, 3 pick up, 4 drop, 5 toggle, 6 done.
 
@@ -34,14 +34,14 @@ class MiniGrid(LevelOptions):
     agent_view_size : int
         Rows and columns of the agent's view, odd, 3 to 31. Default 7.
     see_through_walls : bool
-        If True, the agent sees every cell of its view. The default is that of the level.
+        If True, the agent sees every cell of its view. The default depends on the level.
     mission : str
         ``"bytes"``; ``"text"`` for a sequence of str that decodes a mission when it is read, in gymnasium's style only;
         or ``"id"`` for the number of the mission, int32, in place of its text. Default ``"bytes"``.
     mission_bytes : int
         Length of the array ``mission``, 1 to 512; longer missions are cut. Default 96, in BabyAI 512.
     observation : str
-        What observations are, in the manner of upstream's wrappers: ``"partial"``, ``"full"``, ``"rgb_partial"``,
+        Kind of observations, as upstream's wrappers make them: ``"partial"``, ``"full"``, ``"rgb_partial"``,
         ``"rgb_full"``, ``"one_hot"``, ``"flat"`` or ``"symbolic"``; docs/grid_worlds.md describes them. Default
         ``"partial"``.
     goal_direction : str
@@ -87,7 +87,7 @@ class MiniGrid(LevelOptions):
 
     @staticmethod
     def text_fields(config: Any) -> Mapping[str, TextField]:
-        """Return the mission if it is to be text."""
+        """Return the mission if it is observed as text."""
         is_text = config.mission == "text" and form_of(config) != "flat"
         return {"obs:mission": TextField(MISSION_LETTERS, "mission='text'")} if is_text else {}
 

@@ -132,7 +132,7 @@ cdef Level PLAYGROUND = Level(playground, NULL, NULL, NULL)
 
 
 class MiniGridRedBlueDoors(MiniGrid):
-    """Two doors, of which the red one has to be opened first."""
+    """Two doors; the red one must be opened first."""
 
     options = MiniGrid.options | {"size": 8}
 

@@ -263,7 +263,7 @@ cdef object define_level(const Level* level, object config, int width, int heigh
     check_range("max_steps", config.max_steps, 0)
     for name, length in (("width", width), ("height", height)):
         if length > MAX_SIDE:
-            raise ConfigError(f"the {name} of the grid must be at most {MAX_SIDE}, it is {length} with these options")
+            raise ConfigError(f"the {name} of the grid must be at most {MAX_SIDE}, got {length} with these options")
     fill_params(&p, (fixed or {}) | config._asdict())
     p.level = level[0]
     p.width = width

@@ -49,7 +49,7 @@ class LevelOptions(EnvDefinition):
     n_obstacles : int
         Number of moving balls.
     obstacle_type : str
-        What crossings and gaps consist of: "lava" or "wall".
+        Material of crossings and gaps: "lava" or "wall".
     agent_start_pos, agent_pos : pair of int, optional
         Column and row in which the agent starts; None for a random place.
     goal_pos : pair of int, optional

@@ -203,7 +203,7 @@ cdef Level PUT_NEAR = Level(put_near, NULL, NULL, judge_put_near)
 
 
 class MiniGridFetch(MiniGrid):
-    """Keys and balls, of which one kind in one colour has to be picked up; every other one ends the episode, too."""
+    """Pick up a key or a ball of a given colour; picking up any other object ends the episode, too."""
 
     options = MiniGrid.options | {"size": 8, "num_objs": 3, "see_through_walls": True}
 
@@ -238,7 +238,7 @@ class MiniGridGoToObject(MiniGrid):
 
 
 class MiniGridPutNear(MiniGrid):
-    """Objects, one of which has to be put next to another one; every other object ends the episode."""
+    """Put one object next to another one; picking up any other object ends the episode."""
 
     options = MiniGrid.options | {"size": 6, "num_objs": 2, "see_through_walls": True}
 

@@ -1,4 +1,4 @@
-"""The forms of observations: upstream's own, and those of its wrappers."""
+"""The forms of observations, of upstream's environments and of its wrappers."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset

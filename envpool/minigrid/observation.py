@@ -1,4 +1,4 @@
-"""The arrays of observations and info: upstream's own, and those of its wrappers."""
+"""The arrays of observations and info, of upstream's environments and of its wrappers."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ cdef inline void picture_view(const World* w, const Params* p, const Atlas* atla
 
 
 cdef inline void picture_world(const World* w, const Params* p, const Atlas* atlas, Picture* picture) noexcept nogil:
-    """Find the tiles of the grid; with `highlight`, those of cells that the agent sees are lighter."""
+    """Find the tiles of the grid; with `highlight`, tiles of cells that the agent sees are lighter."""
     cdef View view
     cdef uint8_t seen[MAX_CELLS]
     cdef int32_t size = p.options.agent_view_size, half = size // 2, dx = dx_of(w.direction), dy = dy_of(w.direction)

@@ -234,7 +234,7 @@ cdef void place_agent_in_room(Rooms* g, int32_t column, int32_t row) noexcept no
             return
         tries += 1
         if tries == PATIENCE and not has_place_for_agent(g, room):
-            fail(w, REJECTED)       # upstream would go on forever
+            fail(w, REJECTED)       # upstream would continue forever
 
 
 # ---- levels ----------------------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ class RoomLevel(MiniGrid):
     Attributes
     ----------
     functions : LevelFunctions
-        What the level does.
+        The functions of the level.
     fixed : dict
         Values of options that users cannot set; of `rooms`, those that the level has no option for.
     steps : int

@@ -32,7 +32,7 @@ cdef enum Action:
     TURN_LEFT, TURN_RIGHT, FORWARD, PICK_UP, DROP, TOGGLE, DONE, NUM_ACTIONS
 
 # A cell is 32 bits: kind, colour and state in bytes 0 to 2, as observations show them; above them the number of the
-# object, 7 bits, by which objects of one look are told apart; and in the last bit whether the agent cannot see past it.
+# object, 7 bits, which tells objects of the same look apart; and in the last bit whether the agent cannot see past it.
 cdef enum:
     COLOUR_SHIFT = 8
     STATE_SHIFT = 16
@@ -73,7 +73,7 @@ cdef struct Clause:
     int32_t is_done[2]
     Task tasks[2]
 
-# One clause, or two of which `first` must be done before the other.
+# One clause, or two; clause `first` must be done before the other.
 cdef struct Instruction:
     int32_t count
     int32_t first               # index of the clause to be done first
@@ -95,7 +95,7 @@ cdef struct World:
     int32_t draws               # random draws of the last generation or step
     int32_t num_objects         # objects so far
     int32_t targets[6]          # what a level remembers
-    int32_t mission_id          # number of the mission among those of the level, -1 if it has none
+    int32_t mission_id          # number of the mission among the level's missions, -1 if it has none
     int32_t mission_length
     char mission[MAX_MISSION]   # zeros behind it
     int16_t where[MAX_OBJECTS]      # by number: index of the cell, or NOWHERE
@@ -110,7 +110,7 @@ cdef enum Failure:
     IMPOSSIBLE = 2              # the level does not fit into its grid
     ENDLESS = 3                 # the level was not complete after MAX_DRAWS draws
     TOO_MANY_OBJECTS = 4
-    NO_GOAL = 5                 # the level has no goal, whose direction is to be observed
+    NO_GOAL = 5                 # the level has no goal, so its direction cannot be observed
 
 cdef struct Room:
     int32_t x, y                # upper left corner, which is a wall
@@ -144,7 +144,7 @@ cdef struct Params
 cdef struct Level:
     # Fills a grid of empty cells, places the agent and says the mission. It may set World.failure.
     void (*generate)(World* world, const Params* p) noexcept nogil
-    # BabyAI: does the same with rooms, and sets World.instruction instead of the mission.
+    # BabyAI: fills a grid of rooms, places the agent, and sets World.instruction instead of the mission.
     void (*plan)(Rooms* rooms, const Params* p) noexcept nogil
     # Called before a step; returns the action to take.
     int32_t (*prepare)(World* world, const Params* p, int32_t action) noexcept nogil

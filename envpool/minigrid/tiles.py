@@ -84,7 +84,7 @@ class Drawing:
         self.x, self.y = np.broadcast_to(centres, (size, size)), np.broadcast_to(centres[:, None], (size, size))
 
     def fill(self, shape: Shape, colour: Any) -> None:
-        """Fill a shape; colours that are no integers are truncated."""
+        """Fill a shape; colours that are not integers are truncated."""
         self.pixels[shape(self.x, self.y)] = np.array(colour).astype(np.uint8)
 
 

@@ -44,7 +44,7 @@ class MiniGridOracle(GymnasiumOracle):
 
 
 class QuietPlayer(GymnasiumPlayer):
-    """A player of which nothing is printed when BabyAI rejects a mission."""
+    """A player that prints nothing when BabyAI rejects a mission."""
 
     def record(self, action: Any) -> dict[str, Any]:
         """Return the next record."""

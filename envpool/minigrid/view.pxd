@@ -58,7 +58,7 @@ cdef inline void look_through(uint32_t* visible, const uint32_t* clear, int32_t 
 
 
 cdef inline void look(const World* w, const Params* p, View* view) noexcept nogil:
-    """Find the cells in front of the agent, and those of them that it sees."""
+    """Find the cells in front of the agent, and which of them it sees."""
     cdef int32_t size = p.options.agent_view_size, half = size // 2
     cdef int32_t dx = dx_of(w.direction), dy = dy_of(w.direction)
     cdef int32_t x = w.x + dx * (size - 1) + dy * half, y = w.y + dy * (size - 1) - dx * half   # of cell (0, 0)

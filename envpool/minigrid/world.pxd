@@ -106,7 +106,8 @@ ctypedef bint (*Reject)(const World* w, int32_t x, int32_t y) noexcept nogil
 # Returns the index of the cell, or NOWHERE: after more than max_tries failed tries, or if generation has failed.
 cdef int32_t find_place(World* w, uint32_t cell, int32_t x, int32_t y, int32_t width, int32_t height, int32_t max_tries,
                         Reject reject) noexcept nogil
-# Does the same in the whole grid, with any number of tries. If generation has failed, the index is 0.
+# Puts a cell at a random free place of the whole grid, with any number of tries, and returns its index. If generation
+# has failed, the index is 0.
 cdef int32_t place_anywhere(World* w, uint32_t cell) noexcept nogil
 # Places the agent in a rectangle, with a random direction. Returns whether it found a place.
 cdef bint place_agent_in(World* w, int32_t x, int32_t y, int32_t width, int32_t height,

@@ -43,7 +43,7 @@ def direction_table(kind: str, width: int, height: int) -> npt.NDArray[np.float6
 
 
 def check_direction(config: Any, form: str) -> str:
-    """Return the option `goal_direction`, or raise ConfigError; `form` is that of observations."""
+    """Return the option `goal_direction`, or raise ConfigError; `form` is the form of observations."""
     kind: str = config.goal_direction
     check_choice("goal_direction", kind, DIRECTIONS)
     if kind and form == "flat":

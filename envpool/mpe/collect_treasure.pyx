@@ -1,4 +1,4 @@
-"""Collect treasure: collectors that are to take treasures to the deposits of their kind."""
+"""Collect treasure: collectors that must take treasures to the deposits of their kind."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
@@ -21,7 +21,7 @@ cdef double COLLECTOR_SIZE = 0.05
 cdef double DEPOSIT_SIZE = 0.075
 cdef double TREASURE_SIZE = 0.025
 cdef double BOUND = 0.95        # of the coordinates of treasures
-cdef double AWAY = -999         # coordinates of a treasure that somebody has taken
+cdef double AWAY = -999         # coordinates of a treasure that a collector has taken
 cdef double LAST = 1e6          # sorts treasures that have been taken behind the others
 
 #: Colours of the kinds of treasures.
@@ -183,7 +183,7 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
 
 
 cdef bint colour_of(const World* w, const Config* c, int32_t entity, double* colour) noexcept nogil:
-    """Return the colour of a treasure, or a darker one for its deposit and whoever holds it."""
+    """Return the colour of a treasure, or a darker one for its deposit and the collector that holds it."""
     cdef int32_t i, n = num_collectors(c), treasure = entity - c.num_agents
     cdef int32_t kind = (
         types(w, c)[treasure] if treasure >= 0 else entity - n if entity >= n else holdings(w, c)[entity]

@@ -17,7 +17,7 @@ class Entities:
     name : str
         The group's name; upstream calls its agents ``name_0``, ``name_1``, ...
     count : int
-        How many there are.
+        Number of entities in the group.
     size : float
         The radius.
     colour : tuple of float
@@ -25,7 +25,7 @@ class Entities:
     obs_size : int
         Length of an agent's observation; 0 for landmarks.
     collides, is_movable, speaks : bool
-        Whether they push others, can move, and, agents only, say something.
+        If True, the entities push others, can move, or (agents only) say something.
     force : float
         Strength of an agent's moves.
     max_speed : float
@@ -33,7 +33,7 @@ class Entities:
     mass : float
         Mass of an agent.
     slows_down : bool
-        Whether the stages of the curriculum slow agents down.
+        If True, the stages of the curriculum slow agents down.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Entities:
 
     @property
     def is_agent(self) -> bool:
-        """Whether they are agents."""
+        """Whether the entities are agents."""
         return self.obs_size > 0
 
     def action_size(self, symbols: int, is_continuous: bool) -> int:
@@ -62,7 +62,7 @@ class Entities:
         symbols : int
             Number of symbols that agents who speak can say.
         is_continuous : bool
-            Whether actions are continuous.
+            If True, actions are continuous.
         """
         moves, words = MOVES if self.is_movable else 0, symbols if self.speaks else 0
         return moves + words if is_continuous else max(moves, 1) * max(words, 1)

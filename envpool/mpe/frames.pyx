@@ -51,7 +51,7 @@ cdef void add_hundredths(Text* text, double number) noexcept nogil:
 
 cdef void describe(Text* text, const World* w, const Config* c, const Kind* kind, int32_t number,
                    int32_t agent) noexcept nogil:
-    """Write who says what: `number` is that of the agent within its kind."""
+    """Write who says what: `number` counts the agents of a kind."""
     cdef const double* said = speech(w, c, agent)
     cdef int32_t i, loudest = 0
     cdef bint is_silent = 1

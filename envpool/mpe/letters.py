@@ -18,12 +18,12 @@ FONT_SIZE = 24
 def render(what: str) -> bytes:
     """Return a sheet with an image per character, and its left and top bearing and advance in pixels; see frames.pyx.
 
-    The last three numbers are those of the space, which has no image.
+    The last three numbers belong to the space, which has no image.
 
     Parameters
     ----------
     what : str
-        What is drawn, for the text of an error.
+        Name of the subject of the frames, for the text of an error.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def stages(last: int, meaning: str) -> dict[str, Param]:
 
 
 class Scenario(EnvDefinition):
-    """What all scenarios have in common.
+    """The base class of all scenarios.
 
     Actions are int32 (agents,): 0 nothing, 1 left, 2 right, 3 down, 4 up, and for agents that speak ``5 * symbol``
     more, or the symbol alone if they cannot move. Continuous actions are float32 (agents, size): how strongly an agent

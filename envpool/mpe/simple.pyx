@@ -24,7 +24,7 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
 
 
 class MPESimple(Scenario):
-    """One agent that is to approach a landmark. It loses its squared distance from the landmark in each step.
+    """One agent that must approach a landmark. It loses its squared distance from the landmark in each step.
 
     Observation float32 (1, 4): velocity, offset of the landmark. The options are those of
     ``envpool.mpe.scenario.Scenario``.

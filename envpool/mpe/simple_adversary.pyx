@@ -1,4 +1,4 @@
-"""Simple adversary: agents that are to be near a landmark which an adversary does not know."""
+"""Simple adversary: agents that must be near a landmark that an adversary does not know."""
 
 from libc.stdint cimport int32_t
 
@@ -56,9 +56,9 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
 class MPESimpleAdversary(Scenario):
     """N agents, an adversary, and N landmarks, one of which is the goal; the adversary does not know which one.
 
-    The adversary loses its distance from the goal. The agents gain this distance, and lose that of the nearest one of
-    them. Observation float32 (1 + N, 4N + 2), by default: offset of the goal (agents only), offsets of the landmarks
-    and of the other agents. That of the adversary has 4N numbers.
+    The adversary loses its distance from the goal. The agents gain this distance, and lose the distance of the nearest
+    agent. Observation float32 (1 + N, 4N + 2), by default: offset of the goal (agents only), offsets of the landmarks
+    and of the other agents. The observation of the adversary has 4N numbers.
 
     Options
     -------

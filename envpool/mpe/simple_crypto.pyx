@@ -68,10 +68,10 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
 class MPESimpleCrypto(Scenario):
     """Alice knows a secret bit and a key, and says one of four symbols, which Bob, who knows the key, and Eve hear.
 
-    All three of them say something; Bob and Eve are to say the secret. Eve loses the squared distance between what she
-    says and the secret. Alice and Bob gain it, and lose that of Bob. Nobody moves. Observation float32 (3, 8) of Eve,
-    Bob, Alice: what Alice said (4 numbers only); key and what Alice said; secret and key. The options are those of
-    ``envpool.mpe.scenario.Scenario``.
+    All three of them say something; Bob and Eve must say the secret. Eve loses the squared distance between what she
+    says and the secret. Alice and Bob gain it, and lose Bob's squared distance. Nobody moves. Observation float32
+    (3, 8) of Eve, Bob, Alice: what Alice said (4 numbers only); key and what Alice said; secret and key. The options
+    are those of ``envpool.mpe.scenario.Scenario``.
     """
 
     options = {**Scenario.options, **BENCHMARK}

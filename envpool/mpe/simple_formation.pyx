@@ -1,4 +1,4 @@
-"""Simple formation: agents that are to form a circle around a landmark."""
+"""Simple formation: agents that must form a circle around a landmark."""
 
 from libc.math cimport INFINITY, cos, sin
 from libc.stdint cimport int32_t
@@ -56,7 +56,7 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
 
 
 class MPESimpleFormation(Scenario):
-    """Agents that are to stand evenly on a circle around a landmark.
+    """Agents that must stand evenly on a circle around a landmark.
 
     Each agent has a place of its own on the circle of radius 0.5; an optimal assignment decides which. All lose the
     mean distance of agents from their places, at most 2 each. The aim is reached when all are within 0.05. Observation

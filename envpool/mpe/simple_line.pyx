@@ -1,4 +1,4 @@
-"""Simple line: agents that are to form a line between two landmarks."""
+"""Simple line: agents that must form a line between two landmarks."""
 
 from libc.math cimport cos, fabs, sin
 from libc.stdint cimport int32_t
@@ -52,7 +52,7 @@ cdef void observe(const World* w, const Config* c, int32_t agent, float* obs) no
 
 
 class MPESimpleLine(Scenario):
-    """Agents that are to stand evenly on the line between two landmarks.
+    """Agents that must stand evenly on the line between two landmarks.
 
     Each agent has a place of its own on the line; an optimal assignment decides which. All lose the mean distance of
     agents from their places, at most 2 each. The aim is reached when all are within 0.05. Observation float32 (N, 8):

@@ -1,4 +1,4 @@
-"""Simple push: an agent that is to be near a landmark, and an adversary that is to push it away."""
+"""Simple push: an agent that must be near a landmark, and an adversary that must push it away."""
 
 from libc.stdint cimport int32_t
 

@@ -1,4 +1,4 @@
-"""Simple spread: agents that are to cover all landmarks without bumping into each other."""
+"""Simple spread: agents that must cover all landmarks without bumping into each other."""
 
 from libc.stdint cimport int32_t
 
@@ -68,7 +68,7 @@ cdef void measure(const World* w, const Config* c, int32_t agent, double* figure
 
 
 class MPESimpleSpread(Scenario):
-    """N agents that are to cover N landmarks without collisions.
+    """N agents that must cover N landmarks without collisions.
 
     In each step, all agents lose the distance of each landmark from the nearest agent, and an agent loses 1 for each
     agent that it touches. The aim is reached when all landmarks have an agent within 0.1.

@@ -1,4 +1,4 @@
-"""Simple tag: adversaries that are to catch agents, which are faster, among obstacles."""
+"""Simple tag: adversaries that must catch agents, which are faster, among obstacles."""
 
 from libc.stdint cimport int32_t
 

@@ -23,7 +23,7 @@ cdef double FOREST_SIZE = 0.3
 
 
 cdef void reset(World* w, const Config* c) noexcept nogil:
-    """Draw the positions, those of food and forests twice."""
+    """Draw the positions; positions of food and forests are drawn twice."""
     cdef int32_t obstacles = c.kinds[OBSTACLE].count
     scatter(w, 0, c.num_agents, 1)
     scatter(w, c.num_agents, c.num_landmarks, 0.9)

@@ -79,9 +79,9 @@ cdef struct Rules:
     void (*reset)(World* w, const Config* c) noexcept nogil
     # Applies the rules that follow the physics, and writes the reward of every agent. May set World.is_success.
     void (*step)(World* w, const Config* c, double* rewards) noexcept nogil
-    # Writes the observation of an agent, whose size is that of its kind.
+    # Writes the observation of an agent, whose size depends on its kind.
     void (*observe)(const World* w, const Config* c, int32_t agent, float* obs) noexcept nogil
-    # Changes the colour of an entity, which is that of its kind; returns 0 if the entity is not drawn. NULL: no change.
+    # Changes the colour of an entity from that of its kind; returns 0 if the entity is not drawn. NULL: no change.
     bint (*colour_of)(const World* w, const Config* c, int32_t entity, double* colour) noexcept nogil
     # Writes the figures about an agent (num_figures), which are zero at first. NULL: there are none.
     void (*measure)(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil
@@ -183,7 +183,7 @@ cdef inline float* put_zeros(float* obs, int32_t n) noexcept nogil:
 
 
 cdef inline float* put_one_hot(float* obs, int32_t index, int32_t n) noexcept nogil:
-    """Write n numbers, of which the one at `index`, if there is one, is 1 and the others are 0."""
+    """Write n numbers: 1 at `index`, if it is in range, and 0 elsewhere."""
     cdef int32_t i
     for i in range(n):
         obs[i] = i == index
@@ -244,5 +244,5 @@ cdef void reward_targets(World* w, const Config* c, const double* targets, doubl
 # Starts an episode.
 cdef void reset_world(World* w, const Config* c) noexcept nogil
 
-# Simulates a step; `row` is that of the first agent in the actions of all environments.
+# Simulates a step; `row` is the row of the first agent in the actions of all environments.
 cdef void step_world(World* w, const Config* c, const void* actions, int64_t row, float* rewards) noexcept nogil

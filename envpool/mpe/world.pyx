@@ -265,7 +265,7 @@ cdef void reset_world(World* w, const Config* c) noexcept nogil:
 
 
 cdef void step_world(World* w, const Config* c, const void* actions, int64_t row, float* rewards) noexcept nogil:
-    """Simulate a step; `row` is that of the first agent in the actions of all environments."""
+    """Simulate a step; `row` is the row of the first agent in the actions of all environments."""
     cdef double forces[DIM * MAX_AGENTS]
     cdef double results[MAX_AGENTS]
     cdef double max_speeds[MAX_KINDS]

@@ -1,4 +1,4 @@
-"""What ``envpool doctor`` says about the OpenGL libraries that render MuJoCo tasks."""
+"""The checks of ``envpool doctor`` for the OpenGL libraries that render MuJoCo tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* Copies of libnethack.so, of which each environment has its own, since the game keeps its state in global variables.
+/* Copies of libnethack.so: each environment has its own, since the game keeps its state in global variables.
  *
  * - A copy is loaded from a memory file, since the loader would return the library that it has if it saw the same file.
  * - Its read-only segments are mapped from the installed file afterwards, so that all copies share their pages, and the
@@ -7,7 +7,7 @@
  * - All symbols are resolved when the copy is loaded, so that the game never calls the loader.
  * - Calls of abort, exit and _exit, with which the game reacts to its own errors, lead back to the caller of the game,
  *   instead of ending the process. What the game allocates is freed when it ends, see heap.h. The files that it opens
- *   are no standard streams of this process, see open.h.
+ *   are not standard streams of this process, see open.h.
  *
  * Functions return 0, or -1 and say why in `why`. Different copies may be used at the same time. */
 #ifndef ENVPOOL_NETHACK_COPY_H

@@ -17,7 +17,7 @@ INSTALL = f"{install('nle')}, or, beside another version of gymnasium, `pip inst
 
 
 class Files(NamedTuple):
-    """What is installed: the shared library, and the game data ``nhdat``."""
+    """The installed files: the shared library, and the game data ``nhdat``."""
 
     library: Path
     game_data: Path
@@ -37,7 +37,7 @@ def find_files() -> Files:
 
 
 class Loaded:
-    """What this process has loaded; a process that was forked off makes a folder of its own."""
+    """The files that this process has loaded; a forked process makes a folder of its own."""
 
     files: Files | None = None
     folder_owner: int | None = None
@@ -50,7 +50,7 @@ def load_library() -> Files:
     ------
     ImportError
         The library is not installed.
-    OSError
+    FolderError
         The folder cannot be made.
     """
     game = load_compiled("envpool.nethack.game")

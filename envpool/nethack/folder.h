@@ -33,7 +33,7 @@ static inline int nh_make_folder(const char *path, const char *game_data) {
   return 0;
 }
 
-/* The folder of this process, which contains those of its environments. It is removed when the process exits, after
+/* The folder of this process, which contains the folders of its environments. It is removed when the process exits, after
  * Python has closed all pools. A process that was forked off leaves it alone. */
 static char nh_process_folder[NH_PATH_BYTES - 32]; /* room for the number of an environment */
 static pid_t nh_folder_owner;

@@ -2,7 +2,7 @@
 
 They lie in ``/dev/shm``, whose files are in memory, or else in the folder for temporary files. A process holds a lock
 on its folder as long as it lives, so that the folder of a process that was killed can be recognised and removed, unless
-it lies in another folder for temporary files than that of this process.
+it lies in another folder for temporary files than this process has.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from multiprocessing import parent_process, util
 from pathlib import Path
 
 from envpool._support.locks import try_lock
+from envpool.errors import EnvPoolError
 
 PREFIX = "envpool-nethack-"
 MEMORY = Path("/dev/shm")
@@ -25,17 +26,21 @@ MAX_TRIES = 20
 _locks: list[int] = []
 
 
+class FolderError(EnvPoolError, OSError):
+    """The folder for temporary files cannot be used."""
+
+
 def parent_folder() -> Path:
     """Return the folder in which the folders of processes are made."""
     return MEMORY if MEMORY.is_dir() and os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
 
 
 def new_process_folder() -> Path:
-    """Make and lock a folder for this process, after removing those of processes that were killed.
+    """Make and lock a folder for this process, after removing the folders of processes that were killed.
 
     Raises
     ------
-    OSError
+    FolderError
         The folder cannot be made or locked.
     """
     parent = parent_folder()
@@ -60,8 +65,8 @@ def make_locked(parent: Path) -> Path:
             return folder
         else:
             os.close(lock)
-    raise OSError(
-        f"no folder in {parent} can be locked, which the files of NetHack's games require; set the environment "
+    raise FolderError(
+        f"no folder in {parent} can be locked, which the files of NetHack's games require: set the environment "
         "variable TMPDIR to a folder on a local disk"
     )
 

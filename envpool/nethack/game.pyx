@@ -13,6 +13,8 @@ from envpool.nethack.structs cimport (
     STOPPED, WAITS_FOR_SPACE, internal_of, nh_copy, nh_exchange, nh_settings, program_state_of,
 )
 
+from envpool.nethack.folders import FolderError
+
 cdef extern from "envpool/nethack/copy.h" nogil:
     enum: NH_WHY_BYTES
     int nh_load(nh_copy* c, int library, size_t size)
@@ -64,7 +66,11 @@ def set_library(int file, size_t size, bytes game_data):
 def set_process_folder(bytes path):
     """Set the folder in which this process makes the folders of its environments; it is removed at exit."""
     if len(path) >= <Py_ssize_t>sizeof(nh_process_folder):
-        raise OSError(f"the path of the temporary folder is too long: {path!r}")
+        longest = sizeof(nh_process_folder) - 1
+        raise FolderError(
+            f"the path of the temporary folder must have at most {longest} bytes, got {path!r}: set the environment "
+            "variable TMPDIR to another folder"
+        )
     nh_set_process_folder(path)
 
 
@@ -172,7 +178,7 @@ cdef int press(Game* game, int32_t key) noexcept nogil:
 
 
 cdef bint is_allowed_question(const Game* game) noexcept nogil:
-    """Whether the agent may answer: what to eat, whom to attack, in which direction, and whether to pray."""
+    """Return whether the agent may answer the question: what to eat, whom to attack, which direction, or to pray."""
     cdef const void* message = game.exchange.arrays[NH_MESSAGE]
     cdef const char** words = [b"eat", b"attack", b"direction?", b"pray"]
     cdef int32_t k

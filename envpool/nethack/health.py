@@ -1,4 +1,4 @@
-"""What ``envpool doctor`` says about the library of NetHack."""
+"""The checks of ``envpool doctor`` for the library of NetHack."""
 
 from __future__ import annotations
 

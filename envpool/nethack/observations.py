@@ -29,7 +29,7 @@ class Array:
     low, high : int
         Upstream's bounds.
     is_needed : bool
-        Whether steps and rewards read it, so that the game fills it even if it is not observed.
+        If True, steps and rewards read the array, so that the game fills it even if it is not observed.
     """
 
     dtype: Any

@@ -24,8 +24,10 @@ cdef enum:
 
 
 cdef bint has_neighbour(const Env* env, int16_t first, int16_t last) noexcept nogil:
-    """Whether the hero, or a cell next to the hero, shows a glyph from `first` to `last`. At the left and upper edge,
-    there are no neighbours, since upstream's slices begin at -1 there."""
+    """Return whether the hero, or a cell next to the hero, shows a glyph from `first` to `last`.
+
+    At the left and upper edge, there are no neighbours, since upstream's slices begin at -1 there.
+    """
     cdef int64_t x = blstats_of(env)[AT_X], y = blstats_of(env)[AT_Y], row, column
     cdef int16_t glyph
     if x < 1 or y < 1:

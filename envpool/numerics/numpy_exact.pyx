@@ -187,7 +187,7 @@ cdef void np_matrix_vector(const double* m, const double* x, npy_intp rows, npy_
     np_matrix_product(m, x, rows, columns, 1, y)         # a matrix of one column: the same BLAS call
 
 
-cdef double np_sum(const double* x, npy_intp n) noexcept nogil:
+cdef double pairwise_sum(const double* x, npy_intp n) noexcept nogil:
     cdef double eight[8]
     cdef double total
     cdef npy_intp i, k, half
@@ -199,7 +199,7 @@ cdef double np_sum(const double* x, npy_intp n) noexcept nogil:
     if n > 128:
         half = n // 2
         half -= half % 8
-        return np_sum(x, half) + np_sum(x + half, n - half)
+        return pairwise_sum(x, half) + pairwise_sum(x + half, n - half)
     for k in range(8):
         eight[k] = x[k]
     for i in range(8, n - n % 8, 8):
@@ -209,6 +209,10 @@ cdef double np_sum(const double* x, npy_intp n) noexcept nogil:
     for i in range(n - n % 8, n):
         total += x[i]
     return total
+
+
+cdef double np_sum(const double* x, npy_intp n) noexcept nogil:
+    return 0.0 + pairwise_sum(x, n)         # the sum of numbers that are all -0.0 is 0.0
 
 
 def call(str name, *arrays):

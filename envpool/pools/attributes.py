@@ -12,6 +12,10 @@ from envpool.errors import ConfigError
 
 #: The end of errors about attributes that native environments do not have.
 OWN = "environments with attributes of their own are Python environments, see envpool.make_python"
+#: Methods that goal environments have in addition; Hindsight Experience Replay calls them on environments.
+GOAL_METHODS = ("compute_reward", "compute_terminated", "compute_truncated")
+#: Attributes of pools that only ``__init__`` sets.
+FACTS = ("num_envs", "num_threads")
 
 
 class ParamAttributes:
@@ -43,18 +47,43 @@ class ParamAttributes:
             super().__setattr__(name, value)
 
 
+class RefusesParams:
+    """Mixin for several environments of a task: a parameter is not set as an attribute, where it would do nothing.
+
+    All other attributes may be set, except that those in `FACTS` keep their values.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] != "_" and name in self._param_names():
+            raise AttributeError(f"{name} is a parameter of the task: set it with set_params() or set_attr()")
+        if name in FACTS and vars(self).get(name, value) != value:  # CleanRL sets num_envs to its value
+            raise AttributeError(f"{name} cannot be changed: make a new pool")
+        super().__setattr__(name, value)
+
+    def _param_names(self) -> Any:
+        """Return the names of the parameters of the task; none as long as there is no pool."""
+        return params_of(self)
+
+
 def params_of(env: Any) -> Any:
     """Return the parameters of the task of an environment with a pool, by name; empty if there is no pool yet."""
     pool = env.__dict__.get("pool")
     return () if pool is None else pool.spec.param_spec
 
 
-def values_of(pool: Any, name: str, env_ids: Any = None) -> tuple[Any, ...]:
+def take_goal_methods(env: Any, pool: Any) -> None:
+    """Give a single environment of a pool the methods in `GOAL_METHODS`, if the pool has them."""
+    for name in GOAL_METHODS:
+        if hasattr(pool, name):
+            setattr(env, name, getattr(pool, name))
+
+
+def values_of(pool: Any, name: str, env_id: Any = None) -> tuple[Any, ...]:
     """Return a parameter in the next episodes of environments: a number or an array for each."""
-    return tuple(pool.get_params(env_ids)[name])
+    return tuple(pool.get_params(env_id)[name])
 
 
-def set_values(pool: Any, name: str, values: Any, env_ids: Any = None) -> None:
+def set_values(pool: Any, name: str, values: Any, env_id: Any = None) -> None:
     """Set a parameter of native environments.
 
     Parameters
@@ -65,7 +94,7 @@ def set_values(pool: Any, name: str, values: Any, env_ids: Any = None) -> None:
         Name of the parameter.
     values : object
         A list or tuple with one value per environment; any other object is the value of all.
-    env_ids : int or array_like of int, optional
+    env_id : int or array_like of int, optional
         The environments; by default all.
 
     Raises
@@ -81,13 +110,13 @@ def set_values(pool: Any, name: str, values: Any, env_ids: Any = None) -> None:
             f"the environments of {pool.spec.task_id} are native: only their parameters can be set ({names}), not "
             f"{name!r}; {OWN}"
         )
-    count = pool.num_envs if env_ids is None else np.size(env_ids)
+    count = pool.num_envs if env_id is None else np.size(env_id)
     if isinstance(values, (list, tuple)) and len(values) != count:
         raise ConfigError(
             f"values must have one entry for each of the {count} environments, got {len(values)}: pass an array for "
             "one value in all of them"
         )
-    pool.set_params({name: values}, env_ids)
+    pool.set_params({name: values}, env_id)
 
 
 def described(pool: Any) -> dict[str, Any]:
@@ -103,7 +132,7 @@ def described(pool: Any) -> dict[str, Any]:
     }
 
 
-def call(pool: Any, known: dict[str, Any], name: str, args: Any, kwargs: Any, env_ids: Any = None) -> tuple[Any, ...]:
+def call(pool: Any, known: dict[str, Any], name: str, args: Any, kwargs: Any, env_id: Any = None) -> tuple[Any, ...]:
     """Call a method of native environments, or read an attribute of them.
 
     Parameters
@@ -111,12 +140,12 @@ def call(pool: Any, known: dict[str, Any], name: str, args: Any, kwargs: Any, en
     pool : EnvPool
         The pool.
     known : dict
-        What describes each environment, see `described`.
+        The description of each environment, see `described`.
     name : str
         Name of the method or attribute.
     args, kwargs
         Arguments of the method.
-    env_ids : int or array_like of int, optional
+    env_id : int or array_like of int, optional
         The environments, none of which may be in flight. By default all environments.
 
     Raises
@@ -127,33 +156,41 @@ def call(pool: Any, known: dict[str, Any], name: str, args: Any, kwargs: Any, en
         See ``PythonPool.call``.
     """
     if name in pool.spec.param_spec:
-        return values_of(pool, name, env_ids)
+        return values_of(pool, name, env_id)
     methods: dict[str, Callable[[list[int]], Any]] = {"render": lambda ids: pool.render(ids, *args, **kwargs)}
-    if hasattr(pool, "compute_reward"):
-        methods["compute_reward"] = lambda ids: [pool.compute_reward(*args, **kwargs)] * len(ids)
+    for method in GOAL_METHODS:
+        if hasattr(pool, method):
+            methods[method] = lambda ids: [getattr(pool, name)(*args, **kwargs)] * len(ids)
     if name not in known and name not in methods:
         names = ", ".join([*pool.spec.param_spec, *known, *methods])
         raise AttributeError(
             f"the environments of {pool.spec.task_id} are native and have no attribute {name!r}; they have {names}; "
             f"{OWN}"
         )
-    ids = pool._use_envs(b"get_attr" if name in known else b"call", env_ids, list)
+    ids = pool._use_envs(b"get_attr" if name in known else b"call", env_id, list)
     return tuple(methods[name](ids)) if name in methods else (known[name],) * len(ids)
 
 
-class PoolAttributes:
+class PoolAttributes(RefusesParams):
     """Mixin for pools: the attributes of native environments, with the methods of pools of Python environments."""
 
-    def call(self, name: str, *args: Any, env_ids: Any = None, **kwargs: Any) -> tuple[Any, ...]:
+    def _param_names(self) -> Any:
+        """Return the names of the parameters of the task; none as long as the pool has no spec."""
+        spec = vars(self).get("spec")
+        return () if spec is None else spec.param_spec
+
+    @with_alias("env_ids", "env_id")
+    def call(self, name: str, *args: Any, env_id: Any = None, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of native environments, or read an attribute of them.
 
         Parameters
         ----------
         name : str
-            ``"render"``, in goal environments also ``"compute_reward"``, or a name that `get_attr` knows.
+            ``"render"``, in goal environments also ``"compute_reward"``, ``"compute_terminated"`` or
+            ``"compute_truncated"``, or a name that `get_attr` knows.
         *args, **kwargs
             Arguments of the method, which are those of the method of the pool.
-        env_ids : int or array_like of int, optional
+        env_id : int or array_like of int, optional
             (B,) environments; none of them may be in flight. By default all environments.
 
         Returns
@@ -170,7 +207,7 @@ class PoolAttributes:
         PoolStateError
             The pool is closed or was forked, or `render` has no render mode.
         """
-        return call(self, described(self), name, args, kwargs, env_ids)
+        return call(self, described(self), name, args, kwargs, env_id)
 
     @with_alias("env_ids", "env_id")
     def get_attr(self, name: str, env_id: Any = None) -> tuple[Any, ...]:
@@ -179,7 +216,7 @@ class PoolAttributes:
         These are the parameters of the task, as the next episodes will have them, and ``spec``, ``max_episode_steps``,
         ``render_mode``, ``metadata``, ``observation_space`` and ``action_space``. See `call` for ids and errors.
         """
-        return self.call(name, env_ids=env_id)
+        return self.call(name, env_id=env_id)
 
     @with_alias("env_ids", "env_id")
     def set_attr(self, name: str, values: Any, env_id: Any = None) -> None:
@@ -192,7 +229,7 @@ class PoolAttributes:
         values : object
             A list or tuple with one value per environment; any other object is the value of all.
         env_id : int or array_like of int, optional
-            See `env_ids` of `call`.
+            See `env_id` of `call`.
 
         Raises
         ------

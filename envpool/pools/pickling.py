@@ -133,7 +133,7 @@ def restore_pool(
     normalization : (dict, bool), optional
         Running statistics, and whether they are frozen.
     ranges : list of dict, optional
-        What each environment draws, if that differs from the option `randomize`.
+        Draws of each environment, if they differ from the option `randomize`.
     opponent_sampler : Sampler, optional
         The generator of random opponents, if the pool has opponents.
 

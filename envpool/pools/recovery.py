@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from envpool.errors import EnvIdError, EnvStepError, EnvTimeoutError, PoolStateError, advise
+import numpy as np
+
+from envpool.errors import ActionError, EnvIdError, EnvStepError, EnvTimeoutError, PoolStateError, advise
 
 #: Errors whose texts name methods of pools, see `explain`.
 EXPLAINED = (EnvStepError, EnvTimeoutError, EnvIdError)
+#: Follows "env <id>" in the text of the EnvIdError of an environment whose episode has ended.
+NOT_RUNNING = " has no running episode"
 
 
-def explain(pool: Any, error: Exception, way_out: str = "reset()") -> None:
+def explain(pool: Any, error: Exception, way_out: str = "reset()", ended: str | None = None) -> None:
     """Let an error of a sync pool name the methods of a class that has no ``recv``; call it before raising the error.
 
     A call that was interrupted, by Ctrl-C for instance, leaves environments in flight, and a failed step leaves its
@@ -21,9 +26,12 @@ def explain(pool: Any, error: Exception, way_out: str = "reset()") -> None:
     pool : EnvPool
         The pool, in which nothing is in flight between the calls of the class.
     error : EnvStepError, EnvTimeoutError or EnvIdError
-        What a call of the pool has raised; see `EXPLAINED`.
+        The exception that a call of the pool raised; see `EXPLAINED`.
     way_out : str
         The call of the class that resets all environments and drops what is in flight.
+    ended : str, optional
+        The text of an EnvIdError for an environment whose episode has ended; "{env}" in it becomes "env <id>". By
+        default, the error keeps the text of the pool.
 
     Raises
     ------
@@ -41,6 +49,34 @@ def explain(pool: Any, error: Exception, way_out: str = "reset()") -> None:
             f"a call was interrupted, and {pool.num_outstanding} envs are still in flight: call {way_out}, which waits "
             "for them and drops their results"
         ) from None
+    elif ended is not None and NOT_RUNNING in str(error):
+        error.args = (ended.replace("{env}", str(error).partition(NOT_RUNNING)[0]),)
+
+
+def check_shape(name: str, action: Any, space: Any) -> None:
+    """Raise ActionError if an action, which the pool has refused, has another shape than its space.
+
+    The pool names the shape of its batch, which the user of a class with other actions has not passed.
+
+    Parameters
+    ----------
+    name : str
+        Name of the action in the text.
+    action : object
+        The action that was passed to the class.
+    space : gymnasium.Space or dm_env.specs.Array
+        What describes it.
+    """
+    parts = getattr(space, "spaces", None)
+    if isinstance(parts, Mapping) and isinstance(action, Mapping):
+        for key in parts.keys() & action.keys():
+            check_shape(f"{name}[{key!r}]", action[key], parts[key])
+    try:
+        shape = tuple(np.shape(action))
+    except ValueError:  # a ragged list, of which the text of the pool says so
+        return
+    if getattr(space, "shape", None) not in (None, shape):
+        raise ActionError(f"{name} must have the shape {space.shape}, got {shape}") from None
 
 
 def drop_in_flight(pool: Any) -> None:

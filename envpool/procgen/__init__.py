@@ -1,7 +1,7 @@
 """The 16 games of Procgen, played by upstream's compiled library.
 
-The library is part of the wheel of ``procgen-mirror``, which is no requirement of envpool, since its metadata excludes
-NumPy 2. ``envpool fetch-procgen`` downloads it.
+The library is part of the wheel of ``procgen-mirror``. envpool does not require this package, since its metadata
+excludes NumPy 2. ``envpool fetch-procgen`` downloads the library.
 """
 
 from envpool.pools.classes import classes_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import platform
 
-from envpool._support.fetching import Wheel, add_fetch_arguments, fetch
+from envpool._support.fetching import FetchError, Wheel, add_fetch_arguments, fetch
 from envpool.procgen.files import DISTRIBUTION, VERSION, data_folders
 
 HELP = "download the library and the images of the Procgen tasks (48 MB)"
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Download the wheel, check and unpack it, and print where."""
     if (platform.system(), platform.machine()) != PLATFORM:
-        raise RuntimeError(
+        raise FetchError(
             f"the library of Procgen exists for Linux on x86_64 only, and this is {platform.system()} on "
             f"{platform.machine()}"
         )

@@ -19,7 +19,7 @@ SYSTEM_PACKAGES = "libgl1 libglib2.0-0"
 
 
 class Files(NamedTuple):
-    """What is installed.
+    """The installed files of Procgen.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def load_library() -> Files:
     Returns
     -------
     Files
-        What is installed.
+        The installed files.
 
     Raises
     ------

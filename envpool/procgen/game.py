@@ -58,7 +58,7 @@ class Procgen(EnvDefinition):
     paint_vel_info : bool
         If True, the velocity of the agent is painted into the upper left corner in games where it matters.
     use_easy_jump : bool
-        Accepted, as in EnvPool; the games of this version do not use it.
+        This option has no effect, as in EnvPool: the games of this version do not use it.
     seed_rows : bool
         If True, environment i has the levels of row i of ``ProcgenGym3Env(num=num_envs, rand_seed=seed)``, as in
         EnvPool.
@@ -132,8 +132,8 @@ def build(config: Any, renders: bool) -> Any:
         )
     if config.seed_rows and config.use_generated_assets:
         raise ConfigError(
-            "seed_rows must be False with use_generated_assets=True: the levels of a row come from a saved state, and "
-            "the library cannot save states with generated images"
+            f"seed_rows must be False with use_generated_assets=True, got {shown(config.seed_rows)}: the levels of a "
+            "row come from a saved state, and the library cannot save states with generated images"
         )
     if config.distribution_mode != MODES["Exploration"]:
         return compiled().build(config, config.num_levels, config.start_level, config.distribution_mode, renders)

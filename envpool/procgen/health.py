@@ -1,4 +1,4 @@
-"""What ``envpool doctor`` says about the library of Procgen."""
+"""The checks of ``envpool doctor`` for the library of Procgen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def findings() -> list[Finding]:
     """Return whether the library is installed, and whether it can be loaded."""
     found = installation("library", where, LOAD, "it cannot be loaded", f"apt-get install {SYSTEM_PACKAGES}")
     if found.state == OK and find_files().origin == "procgen":
-        text = f"{found.text}; some frames differ in a few pixels from those of procgen-mirror"
+        text = f"{found.text}; some frames differ in a few pixels from the frames of procgen-mirror"
         return [Finding("library", text, NOTE, INSTALL)]
     return [found]
 

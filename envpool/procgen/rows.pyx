@@ -80,7 +80,7 @@ cdef void load_row(Rows* rows, int32_t id, int32_t rand_seed, void* handle) noex
     if rows.handle == NULL or rows.rand_seed != rand_seed:
         close_handle(rows)
         settings = rows.settings[0]
-        settings.renders = 0        # the buffers have no room for frames, which are no part of a state
+        settings.renders = 0        # the buffers have no room for frames, which are not part of a state
         rows.handle = make_handle(&settings, rows.num_envs, rand_seed)
         library.set_buffers(rows.handle, &rows.buffers)
         rows.rand_seed = rand_seed

@@ -81,7 +81,7 @@ static inline int saved_as_its_type(saved_reader *r, const saved_game *game, con
   return 1;
 }
 
-/* Reads a vector of entities, and counts those of each type. */
+/* Reads a vector of entities, and counts the entities of each type. */
 static inline int saved_entities(saved_reader *r, const saved_game *game, const char *name, saved_value *entities) {
   const char *at;
   saved_entity entity;

@@ -2,8 +2,8 @@
 """Saving, restoring and copying Procgen environments.
 
 A snapshot is a checksum, and after it the bytes that the library writes. The library ends the process if it cannot
-read them, and does not check their values. The checksum detects damage; ``saved_state.h`` refuses what the library
-cannot have written, whatever its checksum.
+read them, and does not check their values. The checksum catches corruption; ``saved_state.h`` refuses values that
+the library cannot have written, whatever the checksum is.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -76,7 +76,7 @@ cdef void restore(Env* env, const char* data, int64_t size) noexcept nogil:
 
 
 cdef int check(Env* env, saved_reader* reader, const char* data, int64_t size) noexcept nogil:
-    """Return the error code of a snapshot for an env of which `reader` has learned."""
+    """Return the error code of a snapshot for the env that `reader` was made for."""
     cdef uint64_t value
     if not HEAD < size <= HEAD + MAX_STATE_BYTES:
         return ENVPOOL_BAD_SNAPSHOT

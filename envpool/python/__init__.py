@@ -14,9 +14,9 @@ __all__ = ["DMEnvPool", "EnvPool", "EnvSpec", "GymnasiumEnvPool"]
 #: Modules that EnvPool shows and that are not here, with what takes their place.
 ABSENT = {
     "glfw_context": "rendering makes its OpenGL contexts itself, and MUJOCO_GL selects the library",
-    "lax": "the methods are those of a pool, see pool.xla()",
+    "lax": "use the methods of a pool, see pool.xla()",
     "utils": "EnvPool's classes check their own keys with it",
-    "xla_template": "the functions are those of pool.xla()",
+    "xla_template": "use the functions of pool.xla()",
 }
 
 _module = submodules_of(__name__, "api", "data", "dm_envpool", "env_spec", "envpool", "gymnasium_envpool", "protocol")

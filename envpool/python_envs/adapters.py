@@ -39,7 +39,7 @@ _SPACES: dict[str, tuple[str, ...]] = {
 #: Names that every environment of gymnasium has.
 INTERFACE = {*dir(gymnasium.Env), *gymnasium.Env.__annotations__}
 
-#: Where wrappers of PettingZoo, old gym and dm_env keep what they wrap.
+#: Attributes in which wrappers of PettingZoo, old gym and dm_env keep the inner environment.
 _INSIDE = ("env", "aec_env", "_env", "_environment")
 
 
@@ -55,7 +55,7 @@ def adapt(env: Any) -> Any:
     Raises
     ------
     ConfigError
-        The object is none of these.
+        The object is not one of these.
     """
     if isinstance(env, gymnasium.Env):
         return env
@@ -72,14 +72,14 @@ def adapt(env: Any) -> Any:
 
 
 class Adapter(gymnasium.Env[Any, Any]):
-    """Base of the adapters. Attributes that users read and set are those of the environment, not of the adapter.
+    """Base of the adapters. Users read and set attributes of the environment, not of the adapter.
 
     Parameters
     ----------
     inner : object
         The environment.
     given : object, optional
-        What the user's function returned, if `inner` is a converter of it.
+        The object that the user's function returned, if `inner` is a converter of it.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Adapter(gymnasium.Env[Any, Any]):
         return hasattr(self.given, name)
 
     def get_wrapper_attr(self, name: str) -> Any:
-        """Return an attribute of the environment; what it lacks of gymnasium's interface is that of the adapter."""
+        """Return an attribute of the environment, or else the adapter's attribute of gymnasium's interface."""
         if name == "render":  # with the arguments that it takes
             return self.render
         for env in (self.given, self.unwrapped):  # wrappers of PettingZoo hide names that begin with an underscore
@@ -129,8 +129,8 @@ class GymEnv(Adapter):
 
     def __init__(self, inner: Any):
         super().__init__(inner)
-        self.observation_space = to_gymnasium(inner.observation_space)
-        self.action_space = to_gymnasium(inner.action_space)
+        self.observation_space = to_gymnasium(inner.observation_space, "observation_space")
+        self.action_space = to_gymnasium(inner.action_space, "action_space")
         self._takes_seed = accepts(inner.reset, "seed")
         self._needs = needed(inner.reset)
 
@@ -175,7 +175,7 @@ class DmEnv(Adapter):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; the seed is ignored, and there are no options."""
         if options:
-            raise ConfigError(f"a dm_env environment has no options for reset, got {shown(options)}")
+            raise ConfigError(f"options must be None for a dm_env environment, got {shown(options)}")
         self.discount = 1.0
         return time_step_of("reset", self.inner.reset()).observation, {}
 
@@ -200,14 +200,14 @@ class PlayersEnv(Adapter):
     inner : pettingzoo.ParallelEnv
         The environment.
     is_turn_based : bool
-        Whether it was an AECEnv whose agents move in turn: an action is that of the agent whose turn it is.
+        If True, it was an AECEnv whose agents move in turn: the agent whose turn it is takes the action.
     given : object, optional
         See `Adapter`.
 
     Attributes
     ----------
     observations, actions : PlayersLayout
-        How values travel. The actions of agents that move in turn have the Layout of a move.
+        The form in which values travel. The actions of agents that move in turn have the Layout of a move.
     is_turn_based : bool
         See `is_turn_based` above.
     groups : list of PlayerGroup
@@ -216,7 +216,7 @@ class PlayersEnv(Adapter):
         bool (P,): which players have a row after the last call, since they acted or join; which of them have
         terminated; and which were truncated.
     checks : bool
-        Whether observations are compared with the space of their agent.
+        If True, observations are compared with the space of their agent.
 
     Raises
     ------
@@ -227,7 +227,7 @@ class PlayersEnv(Adapter):
     -----
     ``reset`` and ``step`` return observations as lists of arrays with a row for each player, see `PlayersLayout`, and
     actions have this form, too. The arrays are used again. Rewards are a list with one value for each player. The info
-    has those of the agents by player, and under -1 all that belongs to no agent.
+    has the infos of the agents by player, and under -1 all entries that belong to no agent.
     """
 
     def __init__(self, inner: Any, is_turn_based: bool = False, given: Any = None):
@@ -240,8 +240,8 @@ class PlayersEnv(Adapter):
                 f"{shown(inner.possible_agents)}"
             )
         self._needs = needed(inner.reset)
-        own_obs = {str(a): to_gymnasium(inner.observation_space(a)) for a in self.numbers}
-        own_actions = {str(a): to_gymnasium(inner.action_space(a)) for a in self.numbers}
+        own_obs = {str(a): to_gymnasium(inner.observation_space(a), f"observation_space({a!r})") for a in self.numbers}
+        own_actions = {str(a): to_gymnasium(inner.action_space(a), f"action_space({a!r})") for a in self.numbers}
         self.actions: Any
         self.observations: PlayersLayout
         if is_turn_based:
@@ -276,10 +276,10 @@ class PlayersEnv(Adapter):
         """Take one step of the agents that act. The episode ends when no agent is left."""
         before = self._acting
         if self.is_turn_based:
-            chosen = {self.inner.aec_env.agent_selection: action}
+            out = take_turn(self.inner, action)
         else:
-            chosen = {agent: self.actions.take(action, self.numbers[agent]) for agent in before}
-        obs, rewards, terminations, truncations, infos = dicts_of("step", self.inner.step(chosen), STEP_OF_AGENTS)
+            out = self.inner.step({agent: self.actions.take(action, self.numbers[agent]) for agent in before})
+        obs, rewards, terminations, truncations, infos = dicts_of("step", out, STEP_OF_AGENTS)
         alive = {*self.inner.agents}
         unknown_agents(alive, self.numbers)
         results = {"rewards": rewards, "terminations": terminations, "truncations": truncations}
@@ -315,7 +315,7 @@ class PlayersEnv(Adapter):
                 own = layout.own_part(obs[agent]) if isinstance(layout, GameLayout) else obs[agent]
                 layout.put(self._obs, player, own)
             elif agent in self._acting:
-                raise ValueError(f"the observations must have each agent of env.agents, but they lack {shown(agent)}")
+                raise ValueError(f"the observations must have each agent of env.agents, got none of {shown(agent)}")
             else:
                 layout.clear(self._obs, player)
         return self._obs
@@ -325,8 +325,10 @@ class PlayersEnv(Adapter):
         found: dict[int, Any] = {}
         for key, value in infos.items():
             if key in self.numbers:
-                if self.is_turn_based:  # PettingZoo's converter adds whose turn it is
-                    value = {k: v for k, v in value.items() if k != "active_agent"}
+                if value is None:
+                    continue
+                if not isinstance(value, Mapping):
+                    raise TypeError(f"the info of agent {shown(key)} must be a dict, got {shown(value)}")
                 if value and self.present[self.numbers[key]]:
                     found[self.numbers[key]] = value
             else:
@@ -340,8 +342,8 @@ def layout_of_moves(by_agent: Mapping[str, Any]) -> Layout:
     for agent, space in others:
         if space != first[1]:
             raise ConfigError(
-                f"agents that move in turn must have equal action spaces, but {agent!r} has {space}, and {first[0]!r} "
-                f"has {first[1]}: wrap the environment, for example by wrappers of SuperSuit"
+                f"agents that move in turn must have equal action spaces, got {space} for {agent!r} and {first[1]} for "
+                f"{first[0]!r}: wrap the environment, for example by wrappers of SuperSuit"
             )
     layout = Layout(first[1], "action", ".")
     layout.check_actions()
@@ -358,6 +360,21 @@ def of_aec(env: Any) -> PlayersEnv:
     if env.metadata.get("is_parallelizable", False):
         return PlayersEnv(aec_to_parallel(env), given=env)
     return PlayersEnv(turn_based_aec_to_parallel(env), is_turn_based=True, given=env)
+
+
+def take_turn(converter: Any, action: Any) -> tuple[Any, ...]:
+    """Return what `step` of PettingZoo's ``turn_based_aec_to_parallel`` returns for the action of the agent that moves.
+
+    PettingZoo's method also writes whose turn it is into the infos of the game, so that it fails if one is None.
+    """
+    game = converter.aec_env
+    game.step(action)
+    results = [{**game.rewards}, {**game.terminations}, {**game.truncations}, {**game.infos}]
+    obs = {agent: game.observe(agent) for agent in game.agents}
+    while game.agents and (game.terminations[game.agent_selection] or game.truncations[game.agent_selection]):
+        game.step(None)
+    converter.agents = game.agents
+    return (obs, *results)
 
 
 def owner_of(env: Any, name: str) -> Any:
@@ -418,18 +435,27 @@ def zero_of(space: Any) -> Any:
     return np.zeros(space.shape, space.dtype) if space.shape is not None else None
 
 
-def to_gymnasium(space: Any) -> Any:
-    """Return a space of old gym as a space of gymnasium; gymnasium's own are returned as they are."""
+def to_gymnasium(space: Any, what: str) -> Any:
+    """Return a space of old gym as a space of gymnasium; gymnasium's own are returned as they are.
+
+    Parameters
+    ----------
+    space : gymnasium.spaces.Space or gym.spaces.Space
+        The space.
+    what : str
+        The attribute that has it, for error texts.
+    """
     if isinstance(space, spaces.Space):
         return space
     name = type(space).__name__
     if name == "Dict":
-        return spaces.Dict({k: to_gymnasium(s) for k, s in space.spaces.items()})
+        return spaces.Dict({k: to_gymnasium(s, what) for k, s in space.spaces.items()})
     if name == "Tuple":
-        return spaces.Tuple([to_gymnasium(s) for s in space.spaces])
+        return spaces.Tuple([to_gymnasium(s, what) for s in space.spaces])
     if name not in _SPACES:
         raise ConfigError(
-            f"{shown(space)} is neither a space of gymnasium nor a known space of gym: wrap the environment"
+            f"{what} must be a space of gymnasium, or a known space of gym, got {shown(space)}: set it in the "
+            "environment, or wrap the environment"
         )
     values = {k: getattr(space, k) for k in _SPACES[name] if hasattr(space, k)}
     return getattr(spaces, name)(**values)

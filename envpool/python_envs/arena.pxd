@@ -126,6 +126,6 @@ cdef inline void copy_report(const View* v, const envpool_batch* b, int32_t id, 
 cdef inline void copy_part(char* shared, char* own, int64_t size, bint stores) noexcept nogil:
     memcpy(shared if stores else own, own if stores else shared, size)
 
-# What becomes of a Loss when an entry of the env fails because of it. A command is no step: the next step still fails.
+# The Loss after an entry of the env has failed because of it. A command is not a step: the next step still fails.
 cdef inline uint8_t loss_after(int32_t entry) noexcept nogil:
     return LOST if entry & EPY_COMMAND else REPORTED

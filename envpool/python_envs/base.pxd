@@ -1,4 +1,4 @@
-"""What the env definitions of Python environments share: see base.pyx."""
+"""The common part of the env definitions of Python environments: see base.pyx."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t

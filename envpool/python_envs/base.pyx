@@ -1,5 +1,5 @@
 # optimize: -Og
-"""What the env definitions of Python environments share, whether those are in this process or in others.
+"""The common part of the env definitions of Python environments, in this process or in others.
 
 The state of both begins with a `Header`. Failures are kept as texts by env and code until the pool asks for them. Their
 exceptions are kept with them in the process of the pool, until the next step of the env at the latest, since an
@@ -107,7 +107,9 @@ cdef class ObjectOptions(ResetOptions):
     cdef int put(self, Engine* e, const int32_t* ids, int32_t n) except -1:
         cdef int32_t i
         if len(self.options) != n:
-            raise ConfigError(f"there are options for {len(self.options)} resets, but {n} envs are reset")
+            raise ConfigError(
+                f"options must have one entry for each of the {n} envs that are reset, got {len(self.options)}"
+            )
         for i in range(n):
             self.envs.options[ids[i]] = self.options[i]
         ep_store_rel64(&self.envs.header().has_options, 1)

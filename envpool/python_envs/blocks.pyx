@@ -6,7 +6,7 @@ first write, and given back when the block is freed.
 
 Arrays must not change after they were handed out. While a block is in flight, workers write to it; the pool waits for
 all of them before it hands the block out. In two cases that does not suffice, and the block is made *private*: its
-pages in this process become copy-on-write, as those of ordinary memory, without a change of their address or content.
+pages in this process become copy-on-write, like ordinary memory, without a change of their address or content.
 
 - A fork: the child would see what is written to a recycled block. Blocks in the hands of users become private before.
   Another handler of forks, or another thread while such a handler runs, may receive a batch after that: its block
@@ -99,7 +99,7 @@ cdef class SharedBlocks:
         return memory
 
     cdef int share(self, SharedMemory memory, int flags) noexcept:
-        """Maps the memory of a block anew, shared or private; -1 if the system refuses that."""
+        """Maps the memory of a block again, shared or private; -1 if the system refuses."""
         cdef int64_t at = self.start + memory.slot * self.region.slot_bytes
         cdef void* found = mmap(memory.base, memory.size, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_NORESERVE | flags,
                                 self.fd, at)

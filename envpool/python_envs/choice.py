@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import copy
+import random
 import time
 from typing import Any
 
+import numpy as np
+
 from envpool.python_envs.source import EnvSource
 
-#: The measurement ends after so many steps, or after so many seconds.
+#: The measurement ends after this many steps, or after this many seconds.
 STEPS, SECONDS = 64, 0.1
 
-#: What handing a batch to processes costs, in seconds: they must save more than that per batch.
+#: Cost of handing a batch to processes, in seconds: they must save more than that per batch.
 OVERHEAD = 100e-6
 
 
 def seconds_per_step(source: EnvSource) -> float:
     """Return what a step of an environment takes with random actions; 0 if the environment fails.
 
-    The environment is made for this purpose and closed afterwards.
+    The environment is made for this purpose and closed afterwards. The global generators of NumPy and Python keep their
+    states.
     """
     env: Any = None
+    states = np.random.get_state(legacy=False), random.getstate()
     try:
         env = source.new_env(0)
         env.reset(seed=0)
@@ -37,6 +42,8 @@ def seconds_per_step(source: EnvSource) -> float:
         return 0.0
     finally:
         source.close_env(env)
+        np.random.set_state(states[0])
+        random.setstate(states[1])
 
 
 def choose(cost: float, num_envs: int, num_workers: int) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import envpool.python_envs.envs as envs
-from envpool._core.definition import DTYPES
 from envpool.config.options import TRANSFORM_DEFAULTS
 from envpool.errors import ConfigError
 from envpool.native import EnvDefinition, PlayerGroup
-from envpool.python_envs.layout import MAX_FIELD_DIMS
 from envpool.python_envs.python_pool import python_pool
+from envpool.tasks.carried import refuse_objects
 from envpool.transforms.plan import OBS_TRANSFORMS
 
 
@@ -32,6 +31,7 @@ class PythonEnv(EnvDefinition):
                 "a spec of Python environments belongs to the pool that it was made for: call envpool.make_python again"
             )
         config.source.is_in_use = True
+        config.source.seeds = list(config.env_seed) or ([] if config.seed is None else [config.seed])
         if config.source.processes is None:
             capsule = envs.build(config.source)
             if not config.source.debug:
@@ -45,7 +45,7 @@ class PythonEnv(EnvDefinition):
 
     @staticmethod
     def spaces(config: Any, changed: Mapping[str, Any]) -> tuple[Any, Any] | None:
-        """Return the spaces of one environment, its own except for those of `changed`; None if it has players."""
+        """Return the spaces of one environment, its own except for the ones in `changed`; None if it has players."""
         source = config.source
         if source.num_players:
             return None
@@ -70,10 +70,6 @@ class PythonEnv(EnvDefinition):
 
 def check_transforms(config: Any) -> None:
     """Raise ConfigError for transforms of observations that are carried as objects, which no transform reaches."""
-    given = [name for name in OBS_TRANSFORMS if getattr(config, name) != TRANSFORM_DEFAULTS[name]]
-    for leaf in config.source.observations.objects if given else ():
-        raise ConfigError(
-            f"{given[0]} needs observations that are arrays of a fixed shape with at most {MAX_FIELD_DIMS} dimensions, "
-            f"of the dtypes {', '.join(map(str, DTYPES))}, but {leaf.name!r} has the space {leaf.space}: leave it out, "
-            "or wrap the environment, for example in gymnasium.wrappers.TransformObservation"
-        )
+    for name in OBS_TRANSFORMS:
+        if getattr(config, name) != TRANSFORM_DEFAULTS[name]:
+            refuse_objects(config, name, "leave it out, or ")

@@ -54,7 +54,7 @@ cdef class Envs(EnvsBase):
     ids : sequence of int, optional
         The environments that this process has; by default all.
     is_successor : bool
-        If True, the environments are made at their first reset, since those of another process were lost.
+        If True, the environments are made at their first reset, since the environments of another process were lost.
     """
 
     def __init__(self, source, int32_t num_envs, ids=None, bint is_successor=False):
@@ -360,7 +360,8 @@ cdef cnp.ndarray as_array(object value, cnp.dtype dtype, tuple shape, tuple path
         ) from None
     if (<object>array).shape != shape:
         raise ValueError(
-            f"the observation{where(path)} has shape {(<object>array).shape}, but the observation space says {shape}"
+            f"the observation{where(path)} must have shape {shape} as the observation space says, got "
+            f"{(<object>array).shape}"
         )
     return array
 
@@ -370,7 +371,7 @@ cdef str where(tuple path):
 
 
 cdef float as_float(str name, object value) except? -1:
-    """Returns a reward or a discount, or raises an error if it is no number of float32."""
+    """Returns a reward or a discount, or raises an error if float32 cannot hold it."""
     cdef double wide
     if isinstance(value, REALS):
         wide = value
@@ -383,7 +384,7 @@ cdef float as_float(str name, object value) except? -1:
             raise TypeError(f"the {name} must be a real number, got an array of shape {np.shape(array)}")
         wide = array.item()
     if isinf(<float>wide) and not isinf(wide):
-        raise ValueError(f"the {name} is {shown(value)}, which float32 cannot hold: scale it")
+        raise ValueError(f"the {name} must be in the range of float32, got {shown(value)}: scale it")
     return <float>wide
 
 

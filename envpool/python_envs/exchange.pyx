@@ -56,7 +56,7 @@ cdef void publish(Exchange* x, const int32_t* entries, int32_t n, int64_t* at, i
 cdef inline int64_t append(Exchange* x, int32_t w, int64_t next, int32_t entry) noexcept nogil:
     """Writes an entry at a position of a ring that is not published yet. Returns the next one, or 0: the ring is full.
 
-    What is announced is a lower bound of what is answered, and is in a cache line that is read anyway.
+    `announced` is a lower bound of the number of answered entries, in a cache line that is read anyway.
     """
     if next - epy_load(&x.v.boxes[w].announced) > x.v.mask:
         return 0
@@ -107,9 +107,10 @@ cdef int sleep_until(Exchange* x, int32_t w, int64_t at, int64_t began) noexcept
 
 
 cdef int look_after(Exchange* x, int32_t w, int64_t quiet) noexcept:
-    """Looks for signals, and for a worker that has died or hangs. Negative: its time begins anew.
+    """Checks for signals, and whether the worker has died or hangs. Negative: its time starts again.
 
-    What a signal handler raises ends the wait, and the pool raises it. A handler that does not raise ends nothing.
+    An exception of a signal handler ends the wait, and the pool raises it. If the handler raises none, the wait
+    continues.
     """
     try:
         PyErr_CheckSignals()

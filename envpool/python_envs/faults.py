@@ -1,4 +1,4 @@
-"""What users learn of a Python environment that failed, and the seeds of its successor."""
+"""Texts and exceptions for Python environments that failed, and the seeds of their successors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import traceback
 from typing import NoReturn
 
 import numpy as np
+
+from envpool.errors import EnvPoolError
 
 #: Longest text of a failure, in characters: the pool's buffer for texts, with room for characters of several bytes.
 LONGEST = 3500
@@ -29,7 +31,7 @@ def failure_of(error: BaseException) -> str:
     return f"{text[: LONGEST // 4]}\n[...]\n{text[-3 * LONGEST // 4 :]}"
 
 
-class RemoteError(Exception):
+class RemoteError(EnvPoolError, RuntimeError):
     """The traceback of an exception in another process."""
 
     def __str__(self) -> str:
@@ -37,8 +39,10 @@ class RemoteError(Exception):
 
 
 def raise_remote(text: str, error: BaseException | None) -> NoReturn:
-    """Raise the exception of another process, or RuntimeError if it is None, from its traceback."""
-    raise (RuntimeError(text) if error is None else error) from RemoteError(text)
+    """Raise the exception of another process from its traceback, or only the latter if the exception is None."""
+    if error is None:
+        raise RemoteError(text)
+    raise error from RemoteError(text)
 
 
 def ending_of(reason: str, trace: str) -> str:

@@ -68,9 +68,9 @@ class ForkServer:
                 dumps((arena.plan, source, os.getpid())),
             )
 
-    def start(self, index: int, is_successor: bool, trace: int) -> Process | PolledProcess:
+    def start(self, index: int, restarts: int, trace: int) -> Process | PolledProcess:
         """Fork a worker, and return a handle of it; PoolStateError if the server has ended."""
-        reply, fds = self._ask((START, index, is_successor), [trace])
+        reply, fds = self._ask((START, index, restarts), [trace])
         if PORTABLE:
             return PolledProcess(reply[0], self._has_ended)
         if not fds:
@@ -80,7 +80,7 @@ class ForkServer:
         return Process(reply[0], fds[0])
 
     def _has_ended(self, pid: int) -> bool:
-        """Return whether a worker has ended: of a portable build, only its parent can be told."""
+        """Return whether a worker has ended. In a portable build, only its parent can find out."""
         with contextlib.suppress(PoolStateError):
             (_, has_ended, _), _ = self._ask((LOOK, pid, 0), [])
             return bool(has_ended)
@@ -151,7 +151,7 @@ def main(stream: Any) -> None:
                 return
             for fd in fds if PORTABLE else ():
                 os.set_inheritable(fd, False)
-            kind, number, is_successor = MESSAGE.unpack(data)
+            kind, number, restarts = MESSAGE.unpack(data)
             if kind == LOOK:
                 has_ended = os.waitid(os.P_PID, number, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
                 control.send(MESSAGE.pack(number, has_ended, 0))
@@ -164,7 +164,7 @@ def main(stream: Any) -> None:
             pid = os.fork()
             if pid == 0:
                 control.close()
-                run_child(arena, number, source, bool(is_successor), parent, fds[0])
+                run_child(arena, number, source, restarts, parent, fds[0])
             pidfds = [] if PORTABLE else [high_descriptor(os.pidfd_open(pid))]
             socket.send_fds(control, [MESSAGE.pack(pid, 0, 0)], pidfds)
             for pidfd in pidfds:

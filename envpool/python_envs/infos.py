@@ -15,7 +15,7 @@ NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
 def check_info(info: Any) -> None:
-    """Raise TypeError if what an environment returned as its info is no mapping."""
+    """Raise TypeError if the info that an environment returned is not a mapping."""
     if not isinstance(info, (dict, Mapping)):
         raise TypeError(
             f"info must be a dict, got a {type(info).__name__}: reset() must return (obs, info), and step() must "

@@ -2,8 +2,8 @@
 
 A fresh interpreter is started with subprocess rather than multiprocessing: environments travel by cloudpickle, so that
 ``__main__`` is not imported again and needs no guard. A worker leads a process group, so that Ctrl-C in the terminal is
-the pool's business, and what an environment has started ends with its worker. What has left the group is found in /proc
-as long as the worker lives: descendants.h.
+the pool's business, and processes that an environment has started end with its worker. Processes that have left the
+group are found in /proc as long as the worker lives: descendants.h.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import faulthandler
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import traceback
 from typing import Any
 
 import cloudpickle
+import numpy as np
 
 from envpool._support.descriptors import high_pipe
 from envpool._support.memory_files import memory_file
@@ -44,9 +46,10 @@ class WorkerProcess:
     source : envpool.python_envs.source.EnvSource
         Makes the environments.
     method : {"fork", "spawn", "forkserver"}
-        How the process is started.
-    is_successor : bool
-        Whether it replaces one that has died.
+        The start method of the process.
+    restarts : int
+        How many processes of this number have been started before: if there are any, the process replaces one that has
+        died.
     server : envpool.python_envs.fork_server.ForkServer, optional
         The server that forks the process, for the method "forkserver".
 
@@ -56,28 +59,28 @@ class WorkerProcess:
         The number of the process.
     """
 
-    def __init__(self, arena: Arena, index: int, source: Any, method: str, is_successor: bool, server: Any = None):
+    def __init__(self, arena: Arena, index: int, source: Any, method: str, restarts: int, server: Any = None):
         self._process: Process | PolledProcess
         self._trace = memory_file("envpool-trace")
         self._server = server
         parent = os.getpid()
         try:
             if server is not None:
-                self._process = server.start(index, is_successor, self._trace)
+                self._process = server.start(index, restarts, self._trace)
             elif method == "fork":
                 pid = os.fork()
                 if pid == 0:
-                    run_child(arena, index, source, is_successor, parent, self._trace)
+                    run_child(arena, index, source, restarts, parent, self._trace)
                 self._process = process_of_child(pid)
             else:
-                self._process = process_of_child(self._spawn(arena, index, source, is_successor, parent))
+                self._process = process_of_child(self._spawn(arena, index, source, restarts, parent))
             self.pid = self._process.pid
         except BaseException:
             os.close(self._trace)
             raise
 
-    def _spawn(self, arena: Arena, index: int, source: Any, is_successor: bool, parent: int) -> int:
-        payload = dumps((arena.plan, index, source, is_successor, parent))
+    def _spawn(self, arena: Arena, index: int, source: Any, restarts: int, parent: int) -> int:
+        payload = dumps((arena.plan, index, source, restarts, parent))
         child = start_interpreter("envpool.python_envs.launch", [arena.fd, self._trace], payload)
         child.returncode = 0  # it is reaped by `reap`
         return child.pid
@@ -148,12 +151,12 @@ def start_interpreter(module: str, fds: list[int], payload: bytes) -> subprocess
     return child
 
 
-def run_child(arena: Arena, index: int, source: Any, is_successor: bool, parent: int, trace: int) -> None:
+def run_child(arena: Arena, index: int, source: Any, restarts: int, parent: int, trace: int) -> None:
     """Be a forked child: serve, and end the process without running what the parent has planned for its exit."""
     status = 1
     try:
         os.setsid()
-        serve(arena, index, source, is_successor, parent, trace)
+        serve(arena, index, source, restarts, parent, trace)
         status = 0
     except BaseException:
         if arena.readiness(index) != 2:
@@ -168,25 +171,42 @@ def run_child(arena: Arena, index: int, source: Any, is_successor: bool, parent:
 def main(stream: Any) -> None:
     """Be a fresh interpreter, whose plan is in a stream."""
     arena_fd, trace = pickle.load(stream)
-    plan, index, source, is_successor, parent = pickle.load(stream)
+    plan, index, source, restarts, parent = pickle.load(stream)
     sizes: tuple[int, int, tuple[int, ...], tuple[int, ...], int, int] = plan
     arena = Arena(*sizes, arena_fd)
     try:
-        serve(arena, index, source, is_successor, parent, trace)
+        serve(arena, index, source, restarts, parent, trace)
     except BaseException:
         if arena.readiness(index) == 2:
             sys.exit(1)
         raise
 
 
-def serve(arena: Arena, index: int, source: Any, is_successor: bool, parent: int, trace: int) -> None:
+def serve(arena: Arena, index: int, source: Any, restarts: int, parent: int, trace: int) -> None:
     """Make the environments of a worker and answer the pool until it closes."""
     follow(parent_of_workers(parent))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     faulthandler.enable(trace)
     faulthandler.register(signal.SIGUSR2, trace)
-    Worker(arena, index, source, is_successor).serve()
+    seed_generators(source.seeds, index, restarts)
+    Worker(arena, index, source, restarts > 0).serve()
+
+
+def seed_generators(seeds: list[int], index: int, restarts: int) -> None:
+    """Seed the generators of `numpy.random` and `random`, which a forked process has from its parent.
+
+    Parameters
+    ----------
+    seeds : list of int
+        The seeds of the pool; without any, the process draws a random seed.
+    index, restarts : int
+        Number of the worker, and the number of processes that had it before.
+    """
+    sequence = np.random.SeedSequence(seeds or None, spawn_key=(index, restarts))
+    own, others = sequence.spawn(2)
+    np.random.seed(own.generate_state(8))
+    random.seed(others.generate_state(8).tobytes())
 
 
 def dumps(value: Any) -> bytes:

@@ -40,7 +40,7 @@ class Leaf(NamedTuple):
     space : gymnasium.spaces.Space
         The space.
     is_field : bool
-        Whether the values are rows of a field; otherwise they are carried as objects.
+        True if the values are rows of a field; otherwise they are carried as objects.
     """
 
     name: str
@@ -53,6 +53,11 @@ class Leaf(NamedTuple):
         """Whether the values are arrays of a fixed shape, so that a batch of them is one array."""
         return self.space.shape is not None and self.space.dtype is not None and not is_textual(self.space)
 
+    @property
+    def misfit(self) -> str | None:
+        """Why the values are carried as objects; None if they are rows of a field."""
+        return misfit(self.space)
+
     def field(self) -> Field:
         """Return the entry of the field table."""
         low, high = bounds(self.space)
@@ -60,23 +65,23 @@ class Leaf(NamedTuple):
 
 
 def is_textual(space: Any) -> bool:
-    """Return whether the values of a leaf are no numeric arrays of a fixed shape."""
+    """Return whether the values of a leaf are something else than numeric arrays of a fixed shape."""
     return isinstance(space, (spaces.Text, spaces.Sequence, spaces.Graph, spaces.OneOf))
 
 
 def misfit(space: Any) -> str | None:
     """Return why the values of a leaf cannot be rows of a field, or None if they can."""
     if is_textual(space) or space.shape is None:
-        return "its values are no arrays of a fixed shape"
+        return "its values are not arrays of a fixed shape"
     if space.dtype not in DTYPES:
-        return f"its dtype is none of {', '.join(str(d) for d in DTYPES)}"
+        return f"its dtype is not one of {', '.join(str(d) for d in DTYPES)}"
     if len(space.shape) > MAX_FIELD_DIMS:
         return f"it has more than {MAX_FIELD_DIMS} dimensions"
     return "it has no elements" if 0 in space.shape else None
 
 
 def bounds(space: Any) -> tuple[Any, Any]:
-    """Return the bounds of a leaf as a field has them: numbers, arrays, or None; those of integers are exact."""
+    """Return the bounds of a leaf as a field has them: numbers, arrays, or None; bounds of integers are exact."""
     if isinstance(space, spaces.Discrete):
         return int(space.start), int(space.start) + int(space.n) - 1
     if isinstance(space, spaces.MultiDiscrete):
@@ -105,7 +110,7 @@ class Layout:
     root : {"obs", "action"}
         First part of the field names.
     separator : str
-        What follows the root in the names of several fields, ``":"`` or ``"."``.
+        Separator after the root in the names of several fields, ``":"`` or ``"."``.
 
     Attributes
     ----------
@@ -152,7 +157,7 @@ class Layout:
         return [np.dtype(f.dtype).itemsize * int(np.prod(f.shape, dtype=np.int64)) for f in self.fields()]
 
     def packed(self, value: Any) -> Any:
-        """Return a value of the space in the form in which it travels: that of the space."""
+        """Return a value of the space in the form in which it travels, which is its form in the space."""
         return value
 
     def nest(
@@ -174,7 +179,7 @@ class Layout:
         return build(self.space)
 
     def space_with(self, changed: Mapping[str, Any]) -> Any:
-        """Return the space with other spaces in place of those of some leaves, by name."""
+        """Return the space with the spaces of some leaves replaced, by name."""
         if not any(leaf.name in changed for leaf in self.leaves):
             return self.space
         return self.nest(lambda leaf: changed.get(leaf.name, leaf.space), spaces.Dict, spaces.Tuple)
@@ -188,8 +193,8 @@ class Layout:
         out = "wrap the environment, for example in gymnasium.wrappers.TransformAction"
         for leaf in self.objects:
             raise ConfigError(
-                f"the action space must have numeric arrays that a batch can contain, got {leaf.space}, but "
-                f"{misfit(leaf.space)}: {out}"
+                f"the action space must have numeric arrays that a batch can contain, got {leaf.space} "
+                f"({misfit(leaf.space)}): {out}"
             )
         for key in self.space if isinstance(self.space, spaces.Dict) else ():
             if key in KEYS_OF_IDS:

@@ -52,7 +52,7 @@ def make_python(
     ----------
     env : str, callable or sequence of callable
         An id of gymnasium; a function or class that returns a new environment; or one function per environment. The
-        environments have gymnasium's interface, or that of old gym, dm_env or PettingZoo, whose agents are players.
+        environments have the interface of gymnasium, old gym, dm_env or PettingZoo, whose agents are players.
     num_envs : int, optional
         Number of environments; by default the number of functions, or 1.
     batch_size : int, optional

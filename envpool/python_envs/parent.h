@@ -14,8 +14,8 @@
 #include "envpool/platform.h"
 
 #ifdef ENVPOOL_PORTABLE
-/* Returns when a process, by its number, has ended: it is asked 20 times a second. A process that is not the parent of
- * this one is seen as long as nobody has waited for it. */
+/* Returns when a process, by its number, has ended: this is checked 20 times a second. A process that is not the parent
+ * of this one appears to run until it is reaped. */
 static inline void epy_await_end(int pid) {
   const struct timespec pause = {0, 50000000};
   const int is_parent = getppid() == (pid_t)pid;

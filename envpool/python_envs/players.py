@@ -18,6 +18,8 @@ from envpool.native import Field, PlayerGroup
 from envpool.python_envs.layout import MAX_FIELD_DIMS, Layout, Leaf, at, bounds
 from envpool.tasks.players import RESERVED
 
+INT64 = np.dtype(np.int64)
+
 
 class Rows(NamedTuple):
     """Type and shape of the rows of all players of an environment.
@@ -54,7 +56,7 @@ class PlayersLayout:
     Raises
     ------
     ConfigError
-        The spaces have different structures or dtypes, or leaves that are no arrays of a fixed shape.
+        The spaces have different structures or dtypes, or leaves that are not arrays of a fixed shape.
     """
 
     objects: tuple[Leaf, ...] = ()
@@ -87,17 +89,17 @@ class PlayersLayout:
         for leaf in layout.leaves:
             if not leaf.is_field or len(leaf.space.shape) >= MAX_FIELD_DIMS:
                 raise ConfigError(
-                    f"the {layout.root} space of agent {agent!r} contains {leaf.space}, but agents need arrays of a "
-                    f"fixed shape with at most {MAX_FIELD_DIMS - 1} dimensions: wrap the environment"
+                    f"the {layout.root} space of agent {agent!r} must have arrays of a fixed shape with at most "
+                    f"{MAX_FIELD_DIMS - 1} dimensions, got {leaf.space}: wrap the environment"
                 )
         own, expected = (
             [(leaf.name, leaf.space.dtype, len(leaf.space.shape)) for leaf in each.leaves] for each in (layout, first)
         )
         if own != expected:
             raise ConfigError(
-                f"the {layout.root} space of agent {agent!r} is {layout.space}, but that of the first agent is "
-                f"{first.space}: spaces of agents may differ in sizes and bounds, not in keys, dtypes and numbers of "
-                "dimensions; wrap the environment, for example by wrappers of SuperSuit"
+                f"the {layout.root} space of agent {agent!r} must have the keys, dtypes and numbers of dimensions of "
+                f"the first agent's, {first.space}, got {layout.space}: wrap the environment, for example by wrappers "
+                "of SuperSuit"
             )
 
     @property
@@ -118,7 +120,7 @@ class PlayersLayout:
         return [leaf_of(leaf) for leaf in self.leaves]
 
     def shapes_of(self, player: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the values of a player that are smaller than those of the arrays, by field."""
+        """Return the shapes of the values of a player that are smaller than the arrays, by field."""
         return {
             own.name: own.space.shape
             for own, leaf in zip(self._layouts[player].leaves, self.leaves, strict=False)
@@ -130,7 +132,7 @@ class PlayersLayout:
         return [np.zeros(leaf.space.shape, leaf.space.dtype) for leaf in self.leaves]
 
     def put(self, arrays: Sequence[np.ndarray[Any, Any]], player: int, value: Any) -> None:
-        """Write the value of an agent into the arrays; raise ValueError if it is none of its space."""
+        """Write the value of an agent into the arrays; raise ValueError if its space does not have it."""
         for array, leaf, place in zip(arrays, self._layouts[player].leaves, self._places[player], strict=False):
             try:
                 own = fitted(at(value, leaf.path), array.dtype)
@@ -138,7 +140,8 @@ class PlayersLayout:
                 raise ValueError(f"{self._called(player, leaf)} contains {error}") from None
             if own.shape != leaf.space.shape:
                 raise ValueError(
-                    f"{self._called(player, leaf)} has shape {own.shape}, but its space says {leaf.space.shape}"
+                    f"{self._called(player, leaf)} must have shape {leaf.space.shape} as its space says, got "
+                    f"{own.shape}"
                 )
             array[place] = own
 
@@ -172,14 +175,14 @@ class GameLayout(PlayersLayout):
     ----------
     by_agent : dict of str to gymnasium.spaces.Space
         The observation spaces, in the order of the players. If all of them are a Dict of ``observation`` and
-        ``action_mask``, as in PettingZoo's classic games, the mask is no part of the observations.
+        ``action_mask``, as in PettingZoo's classic games, the mask is not part of the observations.
     move : gymnasium.spaces.Space
         The action space of each agent.
 
     Attributes
     ----------
     has_masks : bool
-        Whether the game says which moves are legal.
+        True if the game says which moves are legal.
     """
 
     def __init__(self, by_agent: Mapping[str, Any], move: Any):
@@ -209,10 +212,23 @@ class GameLayout(PlayersLayout):
         return value["observation"] if self.has_masks else value
 
     def put_turn(self, arrays: Sequence[np.ndarray[Any, Any]], player: int, value: Any) -> None:
-        """Write whose turn it is, -1 for nobody's, and the mask in this agent's observation."""
+        """Write whose turn it is, -1 if nobody acts, and the mask in this agent's observation."""
         arrays[-1 - self.has_masks][...] = player
         if self.has_masks:
-            arrays[-1][:] = False if value is None else np.asarray(value["action_mask"]) != 0
+            arrays[-1][:] = False if value is None else self._mask_of(player, value["action_mask"])
+
+    def _mask_of(self, player: int, value: Any) -> np.ndarray[Any, Any]:
+        """Return which moves are legal; raise ValueError for a mask of another shape or of other values."""
+        mask, shape = np.asarray(value), self.leaves[-1].space.shape
+        name = f"the action_mask of agent {self.agents[player]!r}"
+        if mask.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}, got {mask.shape}")
+        if mask.dtype.kind not in "biu":
+            try:
+                mask = fitted(mask, INT64)
+            except (CastError, TypeError) as error:
+                raise ValueError(f"{name} must have bools or integers, got {error}") from error
+        return np.asarray(mask != 0)
 
 
 def common_bounds(own: Sequence[Any], shape: tuple[int, ...]) -> tuple[Any, Any]:
@@ -277,7 +293,7 @@ def groups_of(
 
 
 def identifier(name: str, used: Sequence[str]) -> str:
-    """Return a name that a group can have: that of an attribute, which is not used yet."""
+    """Return a name that a group can have: a valid attribute name that is not used yet."""
     chosen = re.sub(r"\W", "_", name)
     chosen = chosen if chosen.isidentifier() and chosen[0] != "_" else f"agent{chosen and '_'}{chosen}"
     while chosen in used or chosen in RESERVED or iskeyword(chosen):

@@ -33,11 +33,11 @@ class Process:
         return bool(poll.poll(seconds * 1000))
 
     def send(self, number: int) -> None:
-        """Send a signal; ProcessLookupError if the process does not exist any more."""
+        """Send a signal; ProcessLookupError if the process no longer exists."""
         signal.pidfd_send_signal(self._pidfd, number)
 
     def reap(self) -> os.waitid_result | None:
-        """Return how this child has ended; ChildProcessError if somebody else was told."""
+        """Return how this child has ended; ChildProcessError if it was already reaped."""
         return os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED)
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class PolledProcess:
     def _has_child_ended(self, pid: int) -> bool:
         try:
             return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:  # somebody else was told, and the number may be used again
+        except ChildProcessError:  # it was already reaped, and the number may be used again
             self._is_gone = True
             return True
 
@@ -77,13 +77,13 @@ class PolledProcess:
         return True
 
     def send(self, number: int) -> None:
-        """Send a signal; ProcessLookupError if the process does not exist any more."""
+        """Send a signal; ProcessLookupError if the process no longer exists."""
         if self._is_gone:
             raise ProcessLookupError
         os.kill(self.pid, number)
 
     def reap(self) -> os.waitid_result | None:
-        """Return how this child has ended; ChildProcessError if somebody else was told."""
+        """Return how this child has ended; ChildProcessError if it was already reaped."""
         return os.waitid(os.P_PID, self.pid, os.WEXITED)
 
     def close(self) -> None:
@@ -109,7 +109,7 @@ def parent_of_workers(pid: int) -> int:
 
 
 def exists(pid: int) -> bool:
-    """Return whether there is a process with a number; one that has ended counts until somebody waits for it."""
+    """Return whether there is a process with a number; a process that has ended counts until it is reaped."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -41,7 +41,7 @@ from envpool.python_envs.supervisor import Supervisor
 # Least bytes of a row that workers write into the block: copying a smaller one is not noticeable.
 cdef int64_t DIRECT = 4096
 
-# The most bytes of address space that a pool takes for blocks: many pools must fit into that of one process.
+# The most bytes of address space that a pool takes for blocks: many pools must fit into one process.
 cdef int64_t MOST = 1LL << 36
 
 cdef struct State:
@@ -358,7 +358,7 @@ cdef int64_t aim(State* s, const envpool_batch* b, const envpool_rows* rows) noe
 
 
 cdef int step_into(State* s, const envpool_batch* b, const envpool_rows* rows) noexcept nogil:
-    """Steps envs; `rows`, unless NULL, is where their rows belong: afterwards, those of large fields may be there."""
+    """Steps envs; `rows`, unless NULL, is where their rows belong: afterwards, rows of large fields may be there."""
     cdef int32_t entries[ENVPOOL_MAX_BATCH]
     cdef int64_t at[ENVPOOL_MAX_BATCH]
     cdef int64_t last[ENVPOOL_MAX_BATCH]

@@ -1,4 +1,4 @@
-"""Pools of Python environments: what they have beyond the pools of native ones."""
+"""Pools of Python environments: their additions to the pools of native ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from envpool._support.keywords import with_alias
 from envpool.config.spaces import named_tuple
-from envpool.errors import ConfigError, RenderError
+from envpool.errors import ConfigError, RenderError, StateError
 from envpool.pools.reset_options import one_per_reset
 from envpool.pools.styles.players import MASK
 from envpool.python_envs.base import ObjectOptions
@@ -23,8 +23,9 @@ T = TypeVar("T")
 class PythonStyle:
     """Mixin for API styles: observations in the structure of the space, and infos that come and go.
 
-    Infos are not part of the field table, since nobody knows their keys in advance: `finish` adds those of the rows of
-    a batch, in the form of gymnasium's vector environments. Entries of the pool, such as ``env_id``, keep their names.
+    Infos are not part of the field table, since nobody knows their keys in advance: `finish` adds the infos of the rows
+    of a batch, in the form of gymnasium's vector environments. Entries of the pool, such as ``env_id``, keep their
+    names.
     """
 
     spec: Any
@@ -97,7 +98,7 @@ class PythonStyle:
     def _add(
         self, info: dict[str, Any], infos: list[Any], arrays: Sequence[Any], rows: Sequence[int], of_final: bool = False
     ) -> None:
-        """Add infos, those of the rows of a batch, to its info; see `add_infos`."""
+        """Add the infos of the rows of a batch to its info; see `add_infos`."""
 
         def drop(env_id: int) -> None:
             self.envs.drop_info(env_id, of_final)
@@ -105,8 +106,8 @@ class PythonStyle:
         batched = partial(self._of_players, infos, arrays, of_final) if self.spec.num_players else None
         add_infos(info, infos, rows, arrays[self._ids], drop, batched, self._reserved)
 
-    def seats(self, of_final: bool) -> Any:
-        """Return the players of which results have places, (B, places) or (1, places); None for all players.
+    def shown_in(self, of_final: bool) -> Any:
+        """Return the players that have places in results, (B, places) or (1, places); None for all players.
 
         `of_final`: of the last steps of episodes that have ended, in a batch that also begins others.
         """
@@ -115,7 +116,7 @@ class PythonStyle:
     def _of_players(
         self, infos: list[Any], arrays: Sequence[Any], of_final: bool, rows: Sequence[int]
     ) -> dict[str, Any]:
-        """Return the entries for infos by player, with those of whole environments under -1; see `PlayersEnv`."""
+        """Return the entries for infos by player, with entries of whole environments under -1; see `PlayersEnv`."""
         players = self.spec.num_players
         shared = {row: infos[row][-1] for row in rows if -1 in infos[row]}
         own = {row * players + p: one for row in rows for p, one in infos[row].items() if p >= 0}
@@ -124,7 +125,7 @@ class PythonStyle:
         if kind == "dict":
             entries = {g.name: viewed(found, players, list(g.players)) for g in self.spec.groups} if found else {}
         else:
-            entries = viewed(found, players, self.seats(of_final))
+            entries = viewed(found, players, self.shown_in(of_final))
             if kind == "rows":
                 places = np.flatnonzero(arrays[self._names.index(MASK)])
                 entries = mapped(entries, lambda array: array.reshape(-1, *array.shape[2:]).take(places, 0))
@@ -178,6 +179,8 @@ def viewed(nest: dict[str, Any], players: int, chosen: Any) -> dict[str, Any]:
 
 class PythonDMStyle(PythonStyle):
     """Mixin for the dm style: infos are the first entry of State, a dict."""
+
+    more_entries = ("infos",)
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(), which are equal; see `Style.forms`."""
@@ -260,6 +263,9 @@ class PythonPool:
             cause = error.__cause__
         raise cause
 
+    def __reduce__(self) -> Any:
+        raise StateError("pools of Python environments cannot be pickled or copied: make the pool in the other process")
+
     def close(self, **kwargs: Any) -> None:
         """Close the pool and its environments; see ``EnvPool.close``. Processes that do not end in time are killed."""
         if hasattr(self.envs, "begin_close"):
@@ -275,7 +281,8 @@ class PythonPool:
         if hasattr(self.envs, "begin_close"):  # a pool that was not closed: threads may wait for environments forever
             self.envs.begin_close()
 
-    def call(self, name: str, *args: Any, env_ids: Any = None, **kwargs: Any) -> tuple[Any, ...]:
+    @with_alias("env_ids", "env_id")
+    def call(self, name: str, *args: Any, env_id: Any = None, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of environments, or read an attribute that is not callable.
 
         Parameters
@@ -284,7 +291,7 @@ class PythonPool:
             Name of the method; wrappers are searched from the outside.
         *args, **kwargs
             Arguments of the method.
-        env_ids : int or array_like of int, optional
+        env_id : int or array_like of int, optional
             (B,) environments; none of them may be in flight. By default all environments. Until the call returns, no
             other call may use them.
 
@@ -304,7 +311,7 @@ class PythonPool:
         EnvStepError
             The process of an environment ended; the text says how. The other environments of the process are lost, too.
         """
-        return tuple(self._use_envs(b"call", env_ids, lambda ids: self.envs.call(ids, name, args, kwargs)))
+        return tuple(self._use_envs(b"call", env_id, lambda ids: self.envs.call(ids, name, args, kwargs)))
 
     @with_alias("env_ids", "env_id")
     def get_attr(self, name: str, env_id: Any = None) -> tuple[Any, ...]:
@@ -322,7 +329,7 @@ class PythonPool:
         values : object
             A list or tuple with one value per environment; any other object is the value of all.
         env_id : int or array_like of int, optional
-            Environments, (B,); see `env_ids` of `call`.
+            Environments, (B,); see `env_id` of `call`.
         """
 
         def assign(ids: list[int]) -> None:
@@ -335,12 +342,12 @@ class PythonPool:
 
         self._use_envs(b"set_attr", env_id, assign)
 
-    def _visit(self, function: Callable[..., T], *args: Any, env_ids: Any = None) -> list[T]:
+    def _visit(self, function: Callable[..., T], *args: Any, env_id: Any = None) -> list[T]:
         """Return ``function(env, *args)`` of environments, one result per environment; see `call` for ids and errors.
 
         With ``workers="process"``, the function, its arguments and its results are pickled.
         """
-        results: list[T] = self._use_envs(b"call", env_ids, lambda ids: self.envs.visit(ids, function, args))
+        results: list[T] = self._use_envs(b"call", env_id, lambda ids: self.envs.visit(ids, function, args))
         return results
 
 

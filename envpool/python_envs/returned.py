@@ -1,4 +1,4 @@
-"""What the calls of Python environments return: its structure, and what is wrong with it."""
+"""Results of the calls of Python environments: their structure and its errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def entry_of(name: str, values: Mapping[Any, Any], agent: Any, has_acted: bool) 
         return values[agent] if has_acted else values.get(agent, 0)
     except KeyError:
         raise ValueError(
-            f"the {name} of step() must have each agent that has acted, but they lack {shown(agent)}"
+            f"the {name} of step() must have each agent that has acted, got none of {shown(agent)}"
         ) from None
 
 
@@ -61,7 +61,7 @@ def flag_of(name: str, value: Any, agent: Any = None) -> bool:
 
 
 def time_step_of(call: str, out: Any) -> Any:
-    """Return what ``reset`` or ``step`` of dm_env returned, or raise TypeError if it is no TimeStep."""
+    """Return what ``reset`` or ``step`` of dm_env returned, or raise TypeError if it is not a TimeStep."""
     if not hasattr(out, "observation") or not hasattr(out, "last"):
         raise TypeError(f"{call}() must return a dm_env.TimeStep, got {shown(out)}")
     return out
@@ -82,5 +82,5 @@ def part_of(obs: Any, path: tuple[Any, ...]) -> Any:
 
 
 def name(path: tuple[Any, ...]) -> str:
-    """Return what the part of an observation is called in a text."""
+    """Return the name of a part of an observation in texts."""
     return "the observation" + "".join(f"[{key!r}]" for key in path)

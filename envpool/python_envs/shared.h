@@ -87,7 +87,7 @@ static inline int epy_note_absence(epy_pace *pace, int64_t now, int64_t ns) {
 }
 
 /* Spins until *word is at least `at`, for up to twice the usual wait, if that is short. First it keeps the CPU if waits
- * are very short, then it yields between two looks: whoever has work runs, and the CPU does not go idle, since waking it
+ * are very short, then it yields between two looks: threads with work run, and the CPU does not go idle, since waking it
  * takes long. If a yield shows that threads share this CPU, perhaps with the one that is waited for, each look is
  * followed by a yield for 64 times as long as that took. On a busy machine, a yield even gives away a time slice,
  * whereas a thread that sleeps runs as soon as it is woken. Therefore spinning rests after the loss of a time slice for

@@ -1,4 +1,4 @@
-"""Where the environments of a pool of Python environments come from, and what is known about them."""
+"""Creation of the environments of a pool of Python environments, and their common properties."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from envpool._support.ending import gone, lets_go_at_exit
+from envpool._core.casts import CastError, fitted
+from envpool._support.ending import release_at_exit, released
 from envpool._support.machine import check_memory, cpu_limit
 from envpool._support.text import shown
 from envpool.config.checks import integer
 from envpool.errors import ConfigError
 from envpool.native import PlayerGroup
-from envpool.python_envs.adapters import DmEnv, PlayersEnv, adapt
+from envpool.python_envs.adapters import DmEnv, PlayersEnv, adapt, to_gymnasium
 from envpool.python_envs.layout import Layout
 from envpool.python_envs.players import PlayersLayout
 
 #: A lower bound for the memory of a Python environment, bytes.
 PER_ENV = 1024
+
+UINT8 = np.dtype(np.uint8)
 
 
 class ProcessOptions(NamedTuple):
@@ -31,11 +34,11 @@ class ProcessOptions(NamedTuple):
     num_workers : int
         Number of processes.
     start_method : {"fork", "spawn", "forkserver"}
-        How they are started.
+        The start method of the processes.
     step_timeout : float or None
         Seconds after which a process that is still stepping an environment is replaced; None waits forever.
     is_sync : bool
-        Whether every batch has a row of each environment.
+        True if every batch has a row of each environment.
     """
 
     num_workers: int
@@ -60,26 +63,27 @@ class EnvSource:
     makers : sequence of callable
         One function without arguments per environment, which returns it.
     name : str
-        What the environments are called in error texts and in the names of classes.
+        Name of the environments in error texts and in the names of classes.
     rebuilds : bool
-        Whether an environment that failed is made anew before its next reset.
+        If True, an environment that failed is made again before its next reset.
     has_frames : bool
-        Whether the pool renders: then one more environment is made for a moment, to learn the size of a frame.
+        If True, the pool renders: one more environment is made for a moment, to learn the size of a frame.
     same_step : bool
-        Whether episodes are reset in their last step, so that infos before a reset are handed out with those after it.
+        If True, episodes are reset in their last step, so that the last infos of an episode and the first infos of the
+        next one are handed out together.
     debug : bool
-        Whether exceptions are raised as they are, and observations checked against their space.
+        If True, exceptions are raised as they are, and observations are checked against their space.
 
     Attributes
     ----------
     observation_space, action_space : gymnasium.spaces.Space
         The spaces of one environment.
     observations, actions : Layout or PlayersLayout
-        How their values travel.
+        The form in which their values travel.
     num_players : int
         Places for players in each environment; 0 if the environments have one player.
     is_turn_based : bool
-        Whether players move in turn.
+        True if players move in turn.
     groups : sequence of PlayerGroup or None
         The groups of players; None if the environments have one player.
     agents : list of str
@@ -93,11 +97,14 @@ class EnvSource:
     frame_size : (int, int) or None
         Height and width of a frame; None if the pool does not render.
     processes : ProcessOptions or None
-        How the environments are distributed among processes; None if they live in this one.
+        Distribution of the environments among processes; None if they live in this one.
     has_discounts : bool
-        Whether the environments give a discount with each step, as those of dm_env do.
+        True if the environments give a discount with each step, as environments of dm_env do.
+    seeds : list of int
+        The seeds of the environments, or that of the first one, from which those of worker processes follow; empty if
+        the environments are not seeded.
     error : BaseException or None
-        Why the environments could not be made.
+        The reason why the environments could not be made.
 
     Raises
     ------
@@ -121,11 +128,12 @@ class EnvSource:
         self.same_step = same_step
         self.debug = debug
         self.processes: ProcessOptions | None = None
-        self.is_in_use = False  # whether a pool has been made of the environments
+        self.seeds: list[int] = []
+        self.is_in_use = False  # True once a pool has been made of the environments
         self.error: BaseException | None = None
         self._live: Any = None
         self._first: Any = None
-        lets_go_at_exit(self)
+        release_at_exit(self)
         self._first = self.new_env(0)
         try:
             self._describe(self._first, has_frames)
@@ -135,8 +143,8 @@ class EnvSource:
 
     def _describe(self, first: Any, has_frames: bool) -> None:
         """Note what is known about the environments from the first one."""
-        self.observation_space = first.observation_space
-        self.action_space = first.action_space
+        self.observation_space = space_of(first, "observation_space")
+        self.action_space = space_of(first, "action_space")
         self.num_players, self.is_turn_based = 0, False
         self.agents: list[str] = []
         self.groups: Sequence[PlayerGroup] | None = None
@@ -211,15 +219,15 @@ class EnvSource:
         agents = list(map(str, env.numbers)) if isinstance(env, PlayersEnv) else []
         if agents != self.agents:
             raise ConfigError(
-                f"environment {index} has the possible_agents {agents}, but the pool has {self.agents}: all "
-                "environments of a pool must have the same agents"
+                f"environment {index} must have the possible_agents {self.agents} of the pool, got {agents}: all "
+                "environments of a pool need the same agents"
             )
         for what in ("observation_space", "action_space"):
             own, expected = getattr(env, what), getattr(self, what)
             if own != expected:
                 raise ConfigError(
-                    f"environment {index} has the {what} {own}, but the pool has {expected}: all environments of a "
-                    "pool must have the same spaces"
+                    f"environment {index} must have the {what} {expected} of the pool, got {own}: all environments of "
+                    "a pool need the same spaces"
                 )
 
     def opened(self, envs: Any) -> None:
@@ -262,9 +270,9 @@ class EnvSource:
         first, self._first = self._first, None
         self.close_env(first)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Forget the functions of the user, at the end of the program."""
-        self.makers = [gone] * len(self.makers)
+        self.makers = [released] * len(self.makers)
         self.close()
 
     def _measure_frame(self) -> tuple[int, int]:
@@ -309,6 +317,18 @@ class EnvSource:
 check_count = integer(1)
 
 
+def space_of(env: Any, name: str) -> Any:
+    """Return the attribute of an environment that is a space of gymnasium; raise ConfigError if it is none."""
+    try:
+        space = getattr(env, name)
+    except AttributeError as error:
+        raise ConfigError(
+            f"{name} must be a space of gymnasium, but the environment has none ({error}): set it in the environment"
+        ) from error
+    to_gymnasium(space, name)  # raises ConfigError
+    return space
+
+
 def innermost(env: Any) -> Any:
     """Return an environment without its wrappers, or the environment itself if it cannot say what is inside."""
     try:
@@ -319,7 +339,10 @@ def innermost(env: Any) -> Any:
 
 
 def as_frame(frame: Any) -> np.ndarray[Any, Any]:
-    """Return the result of ``render()`` as a C-contiguous array of uint8; the last frame of a list."""
+    """Return the result of ``render()`` as a C-contiguous array of uint8; the last frame of a list.
+
+    Other dtypes are cast if uint8 can hold all values; otherwise, ConfigError is raised.
+    """
     if isinstance(frame, list) and frame:
         frame = frame[-1]
     array = np.asarray(frame)
@@ -328,7 +351,13 @@ def as_frame(frame: Any) -> np.ndarray[Any, Any]:
             f"render() must return an RGB array (height, width, 3), got {type(frame).__name__} of shape {array.shape}: "
             "make the environments with render_mode='rgb_array'"
         )
-    return np.ascontiguousarray(array, np.uint8)
+    try:
+        return fitted(array, UINT8)
+    except (CastError, TypeError) as error:
+        out = "return an array of uint8"
+        if array.dtype.kind == "f":
+            out = "multiply frames in [0, 1] by 255 and cast them"
+        raise ConfigError(f"render() must return uint8 (height, width, 3), got {error}: {out}") from error
 
 
 def makers_of(env: Any, num_envs: int | None, kwargs: dict[str, Any]) -> tuple[list[Callable[[], Any]], str]:

@@ -33,7 +33,7 @@ class Supervisor:
     Raises
     ------
     Exception
-        What was raised in a process that could not make its environments, see `raise_remote`.
+        A process could not make its environments: the exception that it raised, see `raise_remote`.
 
     Attributes
     ----------
@@ -45,6 +45,7 @@ class Supervisor:
         self.arena, self.source = arena, source
         self.workers: list[WorkerProcess | None] = []
         self._locks = [threading.Lock() for _ in range(source.processes.num_workers)]
+        self._starts = [0] * source.processes.num_workers
         self._last_words: dict[int, str] = {}
         self._servers: list[ForkServer] = []
         self._server_lock = threading.Lock()
@@ -57,21 +58,22 @@ class Supervisor:
             )
         try:
             for index in range(source.processes.num_workers):
-                self.workers.append(self._start(index, False))
+                self.workers.append(self._start(index))
             self._await_ready()
         except BaseException:
             self.close(0.0)
             raise
 
-    def _start(self, index: int, is_successor: bool) -> WorkerProcess:
-        method = self.source.processes.start_method
-        arguments = self.arena, index, self.source, method, is_successor
+    def _start(self, index: int) -> WorkerProcess:
+        method, restarts = self.source.processes.start_method, self._starts[index]
+        self._starts[index] += 1
+        arguments = self.arena, index, self.source, method, restarts
         if method != "forkserver":
             return WorkerProcess(*arguments)
         try:
             return WorkerProcess(*arguments, self._server())
         except PoolStateError:
-            if not is_successor:
+            if restarts == 0:
                 raise
             return WorkerProcess(*arguments, self._server())  # the server has died since the pool was made
 
@@ -99,7 +101,7 @@ class Supervisor:
         If the successor cannot be started, or ends before it serves, what is in flight fails, and the next step tries
         again.
 
-        Return whether the time for its step begins anew: it was replaced, or it is still starting.
+        Return whether the time for its step starts again: the worker was replaced, or is still starting.
 
         Parameters
         ----------
@@ -146,7 +148,7 @@ class Supervisor:
 
     def _start_successor(self, index: int) -> None:
         try:
-            self.workers[index] = self._start(index, True)
+            self.workers[index] = self._start(index)
         except Exception as error:
             self.arena.give_up(index, f"no process could be started for the environment: {failure_of(error)}")
 

@@ -25,9 +25,9 @@ class PythonVectorEnv(EnvPoolVectorEnv):
     num_envs : int, optional
         Number of environments; by default the number of functions, or 1.
     render_mode : {"rgb_array", "rgb_array_list", "human"}, optional
-        Whether `render` returns frames, returns the frames of all steps since the last call, or shows a frame in a
-        window. By default the render mode of the environments that the functions return: `render` then returns what
-        the ``render`` of each of them returns.
+        The mode of `render`: it returns frames, returns the frames of all steps since the last call, or shows a frame
+        in a window. By default the render mode of the environments that the functions return: `render` then returns
+        the results of ``render`` of each of them.
     seed : int or sequence of int, optional
         Seed of the environments, see ``envpool.make_python``. By default, as in gymnasium, ``reset()`` passes no seed
         to them.

@@ -54,7 +54,7 @@ cdef class Worker:
     source : envpool.python_envs.source.EnvSource
         Makes the environments.
     is_successor : bool
-        Whether the worker replaces one that has died.
+        If True, the worker replaces one that has died.
     """
 
     cdef Arena arena

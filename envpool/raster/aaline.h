@@ -28,7 +28,7 @@ static inline void aaline_plot(const aaline_target *t, int32_t along, int32_t ac
   aaline_mix(t->c, t->is_steep ? across : along, t->is_steep ? along : across, t->colour, brightness);
 }
 
-/* Draws the two pixels at one end, of which the part `gap` is covered. `across` is greater by 1 than on the canvas. */
+/* Draws the two pixels at one end, whose part `gap` is covered. `across` is greater by 1 than on the canvas. */
 static inline void aaline_end(const aaline_target *t, int32_t along, float across, float gap) {
   const int32_t whole = canvas_coordinate(across);
   const float share = across - (float)whole;

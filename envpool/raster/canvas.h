@@ -32,7 +32,7 @@ static inline canvas canvas_flipped(uint8_t *pixels, int32_t height, int32_t wid
   return c;
 }
 
-/* Returns a canvas of which only the last columns are stored, in pixels (height, columns, 3); its rows are counted from the
+/* Returns a canvas that stores only its last columns, in pixels (height, columns, 3); its rows are counted from the
  * bottom. Lines are clipped to the whole canvas. */
 static inline canvas canvas_window(uint8_t *pixels, int32_t height, int32_t columns, int32_t width) {
   canvas c = canvas_flipped(pixels, height, columns);

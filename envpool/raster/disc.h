@@ -39,7 +39,7 @@ static inline void disc_mirrored(const canvas *c, int32_t column, int32_t row, i
   canvas_set(c, column - aside, row - up, colour);
 }
 
-/* Draws a ring, likewise; one with a radius of 1 is a disc. */
+/* Draws a ring in the same way; a ring with a radius of 1 is a disc. */
 static inline void disc_ring(const canvas *c, double x, double y, int32_t radius, uint32_t colour) {
   const int32_t column = canvas_coordinate(x), row = canvas_coordinate(y);
   if (!disc_is_near(c, column, row, radius)) return;

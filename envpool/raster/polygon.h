@@ -70,7 +70,7 @@ static inline void polygon_cross(polygon_crossings *c, const polygon *p, int32_t
   }
 }
 
-/* Returns the slope of an edge of a triangle; that of a level edge is huge and has no effect. */
+/* Returns the slope of an edge of a triangle; a level edge has a huge slope, which has no effect. */
 static inline float polygon_slope(const polygon *p, int32_t from, int32_t to) {
   return (float)(polygon_distance(p->x[from], p->x[to]) / (polygon_distance(p->y[from], p->y[to]) + 1e-17));
 }
@@ -114,7 +114,7 @@ static inline void polygon_sort(int32_t *x, int32_t count) {
   }
 }
 
-/* Draws rows `begin` to `end` of a polygon: at most POLYGON_ROWS rows, at least one of which the polygon must have. */
+/* Draws rows `begin` to `end` of a polygon: at most POLYGON_ROWS rows. The polygon must have at least one of them. */
 __attribute__((always_inline)) static inline void polygon_draw_rows(const polygon *p, int32_t begin, int32_t end,
                                                                     polygon_span *span, void *target) {
   polygon_crossings c;

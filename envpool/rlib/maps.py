@@ -32,7 +32,7 @@ def check_grid(grid: Any) -> tuple[str, ...]:
     rows = tuple(grid) if isinstance(grid, (list, tuple)) else ()
     if not rows or not all(isinstance(row, str) and row for row in rows):
         raise ConfigError(
-            f"grid must be a list of strings, one for each row of the map, such as ['..#', '...']; got {shown(grid)}"
+            f"grid must be a list of strings, one for each row of the map, such as ['..#', '...'], got {shown(grid)}"
         )
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):

@@ -1,4 +1,4 @@
-"""Tools for the learner's side of a training loop: what happens to a rollout between the pool and the network.
+"""Rollouts, replay buffers and learner tools.
 
 Every tool works on plain NumPy arrays and can be used without the others. Modules are imported on first use.
 """

@@ -249,7 +249,7 @@ class Inputs:
         if np.ndim(rewards) == 3:
             whole = checked("rewards", rewards, FLOATS, ("T", "N", "P"))
             self.players, self.whole = whole.shape[2], whole.shape
-            rewards = whole.reshape(len(whole), -1)
+            rewards = whole.reshape(len(whole), whole.shape[1] * whole.shape[2])
             lengths = None if lengths is None else self.checked_lengths(lengths, whole.shape).repeat(self.players)
         first = checked("rewards", rewards, FLOATS, ("T", "N"))
         self.shape: tuple[int, int] = first.shape
@@ -283,7 +283,7 @@ class Inputs:
         return array.reshape(self.shape[first:])
 
     def checked_lengths(self, lengths: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
-        """Return the argument `lengths` as int32; `shape` is that of the rewards."""
+        """Return the argument `lengths` as int32; `shape` is the shape of the rewards."""
         array = checked("lengths", lengths, [np.int64, np.int32], shape[1:2])
         for column in np.flatnonzero((array < 0) | (array > shape[0]))[:1]:
             raise ConfigError(f"lengths[{column}] must be between 0 and {shape[0]}, got {array[column]}")
@@ -338,9 +338,7 @@ class Inputs:
             if arrays.get(name) is None:
                 continue
             for at in np.argwhere(~np.isfinite(arrays[name]) & where)[:1].tolist():
-                raise ConfigError(
-                    f"{name}{at} is {arrays[name][tuple(at)]}, and the results depend on it: pass finite numbers"
-                )
+                raise ConfigError(f"{name}{at} must be finite, got {arrays[name][tuple(at)]}: the results depend on it")
         for name, result in zip(names, results, strict=True):
             for at in np.argwhere(~np.isfinite(result))[:1].tolist():
                 raise ConfigError(f"{name}{at} would be {result[tuple(at)]}: pass smaller numbers, or float64")

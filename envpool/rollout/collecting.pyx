@@ -46,7 +46,7 @@ cdef int read_observations(Recorder r, int k, object env_ids, Answers answers) e
 cdef int answer(Recorder r, int k, object env_ids, Answers answers) except -1:
     """Lets a policy answer to the observations of envs; see read_observations().
 
-    Raises ConfigError if the outputs of a row are no distribution; nothing was drawn.
+    Raises ConfigError if the outputs of a row are not a valid distribution; nothing was drawn.
     """
     cdef int64_t bad
     if answers.is_computed():
@@ -81,7 +81,7 @@ def collect_with(Recorder recorder, Policy policy, str name, shape):
     result : tuple or TimeStep or None
         Sync pools: the result of the last step, or None if no step was necessary.
     extras : dict
-        Sync pools: what the policy adds to the last observations.
+        Sync pools: the policy's extras for the last observations.
     """
     cdef Recorder r = recorder
     cdef int obs = r.layout.find(name)
@@ -92,7 +92,7 @@ def collect_with(Recorder recorder, Policy policy, str name, shape):
 
 
 cdef class Acting:
-    """A policy, and what it answers to a number of observations."""
+    """A policy, and its answers to a number of observations."""
 
     cdef Answers answers
     cdef object actions             # in the shape that the pool takes
@@ -108,7 +108,7 @@ cdef class Acting:
             self.extras["value"] = self.answers.values
 
     cdef tuple values_for(self, Recorder r, object env_id):
-        """Returns what the policy has added to the observations of envs, None: all, as the rollout stores it."""
+        """Returns the policy's extras for observations of envs (None: all), as the rollout stores them."""
         if self.values is None or self.copies:
             self.values = r.as_extras(self.extras, True, env_id)
             self.copies = {id(value) for value in self.values} != {id(value) for value in self.extras.values()}
@@ -120,7 +120,7 @@ cdef object collect_sync(Recorder r, Policy policy, int obs, tuple shape):
     cdef Acting acting = Acting(policy, r.num_envs, shape)
     cdef tuple values
     cdef int visit
-    cdef bint ahead = acting.answers.is_much and r.places and not r.pool.batches.changes_observations()
+    cdef bint ahead = acting.answers.is_much and r.writes_in_place and not r.pool.batches.changes_observations()
     result = r.recv() if r.in_flight else None
     while True:
         r.check_begun()

@@ -34,7 +34,9 @@ def map_leaves(nest: Any, leaf: Callable[[str], Any]) -> Any:
 
 def checked_rows(ids: Any, count: int) -> npt.NDArray[np.int64]:
     """Return ids of rows as int64, or raise ConfigError or TypeError."""
-    rows = np.array(ids)  # a copy: what is checked must not change any more
+    rows = np.array(ids)  # a copy, so that the checked values cannot change
+    if rows.shape == (0,):
+        return rows.astype(np.int64)
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         raise TypeError(f"ids must be a one-dimensional array of integers, got {rows.dtype} {rows.shape}")
     bad = np.flatnonzero((rows < 0) | (rows >= count))
@@ -96,8 +98,8 @@ class RolloutData:
             (B,), ``step * N + env`` of each row, as for ``obs.reshape(T * N, ...)[ids]``.
         out : numpy.ndarray, optional
             (B, ...), C-contiguous, of the dtype of the observations; or float32, for uint8 observations. It may be the
-            memory of a torch tensor, ``tensor.numpy()``, but not that of the rollout or of `ids`. By default the result
-            is a new array. `out` is not available if the task has several arrays of observations.
+            memory of a torch tensor, ``tensor.numpy()``, but not the memory of the rollout or `ids`. By default the
+            result is a new array. `out` is not available if the task has several arrays of observations.
         scale : float, optional
             Factor of the values, for instance ``1 / 255``: each result is the float32 product of the value and the
             float32 factor. It needs uint8 observations. By default, the values are kept.
@@ -117,7 +119,7 @@ class RolloutData:
         """
         rows = checked_rows(ids, self.num_steps * len(self.lengths))
         if isinstance(ids, np.ndarray) and isinstance(out, np.ndarray) and np.may_share_memory(ids, out):
-            raise ConfigError("out overlaps ids: pass memory of its own")
+            raise ConfigError("out must not overlap ids: pass memory of its own")
         if isinstance(self._obs_names, dict):
             if out is not None:
                 raise ConfigError("out is only available for tasks with one array of observations: leave it out")
@@ -132,7 +134,7 @@ class RolloutData:
         scale: float | None = None,
         num_threads: int = 0,
     ) -> Array:
-        """Return rows of an array that belongs to an observation; `rows` may contain those of the last slot."""
+        """Return rows of an array that belongs to an observation; `rows` may contain rows of the last slot."""
         dtype = self._layout.dtypes[self._layout.names.index(name)]
         shape = (len(rows), *(self._shape if self._depth else self._layout.array(self._memory, name, 0, 0).shape[2:]))
         num_threads = count("num_threads", num_threads, 0)

@@ -129,8 +129,8 @@ static inline __attribute__((always_inline)) float ep_tanh(float x) {
   return bounded * above / below;
 }
 
-/* Writes the outputs of a layer (rows x panels x EP_PANEL); is_wide: with vectors of 64 bytes. Rows are computed in groups,
- * the last of which reads and writes up to a multiple of EP_ROWS, or singly if few are left. */
+/* Writes the outputs of a layer (rows x panels x EP_PANEL); is_wide: with vectors of 64 bytes. Rows are computed in groups.
+ * The last group reads and writes up to a multiple of EP_ROWS; if few rows are left, they are computed singly. */
 static inline __attribute__((always_inline)) void ep_layer(const ep_dense *d, const float *x, int64_t x_stride,
                                                            int64_t rows, float *y, const int is_wide) {
   const int64_t y_stride = d->panels * EP_PANEL, n = rows * y_stride;

@@ -1,4 +1,4 @@
-"""What the recorders of rollouts and of replay buffers share: see driver.pyx."""
+"""The common part of the recorders of rollouts and of replay buffers: see driver.pyx."""
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t

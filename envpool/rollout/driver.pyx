@@ -1,8 +1,8 @@
-"""Driving a pool: what the recorders of rollouts and of replay buffers share.
+"""Driving a pool: the common part of the recorders of rollouts and of replay buffers.
 
 One call at a time is inside a recorder, and it enters the guard of its pool. `known` is the number of actions and
-resets that the pool has been sent. If the pool has been sent more, somebody else has stepped it, and the observations
-of the recorder are not those that the next action answers.
+resets that the pool has been sent. If the pool has been sent more, it was stepped without the recorder, and the next
+action does not answer the observations of the recorder.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ cdef class PoolDriver(SendPart):
     pool : Pool
         The pool, which is open.
     what : str
-        What messages call the recorder.
+        Name of the recorder in error texts.
     names : tuple of str
         The arrays of a batch, without those that the recorder adds.
     view : object, optional
@@ -91,20 +91,20 @@ cdef class PoolDriver(SendPart):
         raise NotImplementedError
 
     cdef int check_known(self, str rest) except -1:
-        """Raises PoolStateError if somebody else has stepped the pool."""
+        """Raises PoolStateError if the pool was stepped without the recorder."""
         if self.sent_by_pool() != self.known:
             raise self.outdated(rest)
         return 0
 
     cdef object outdated(self, str rest):
-        """Returns the exception that says that somebody else has stepped the pool."""
+        """Returns the exception for a pool that was stepped without the recorder."""
         return PoolStateError(
             f"the pool was stepped or reset without the {self.what}, whose observations are outdated: begin again with "
             f"reset() or begin(){rest}"
         )
 
     cdef int check_pool_idle(self) except -1:
-        """Raises PoolStateError unless begin() may take observations that the pool returned to somebody else."""
+        """Raises PoolStateError unless begin() may take observations that the pool returned to another caller."""
         self.pool.guard.check_open()
         if self.pool.num_outstanding:
             raise PoolStateError(
@@ -136,7 +136,7 @@ cdef class PoolDriver(SendPart):
             )
         self.check_begun()
         self.check_known("")
-        ids = np.array(checked_ids(self.pool.engine, env_id, "env_id"), np.int32)
+        ids = np.array(checked_ids(self.pool.engine, env_id), np.int32)
         for i in range(ids.shape[0]):
             id = (<const int32_t*>cnp.PyArray_DATA(ids))[i]
             if not self.may_reset(id):

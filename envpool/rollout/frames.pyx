@@ -143,7 +143,7 @@ def gather(RolloutLayout layout, RolloutMemory memory, str name, depth, cnp.ndar
     job.count = cnp.PyArray_SIZE(ids)
     job.out = cnp.PyArray_DATA(out)
     if overlap(<char*>job.out, cnp.PyArray_NBYTES(out), memory.base, layout.num_bytes):
-        raise ConfigError("out overlaps the memory of the rollout: pass memory of its own")
+        raise ConfigError("out must not overlap the memory of the rollout: pass memory of its own")
     for i in range(job.count):
         if not 0 <= job.ids[i] < limit:
             raise ConfigError(f"ids[{i}] must be between 0 and {limit - 1}, got {job.ids[i]}")

@@ -2,7 +2,8 @@
 """The memory of a rollout: each array is contiguous over its time slots, and the workers of a pool write into it.
 
 A block is a struct of pointers to its columns. For each step, a block is made whose columns are one slot of the arrays
-(slots, num_envs, ...), so that a step of the pool fills slot t and nothing is copied; Pool.place() puts it in flight.
+(slots, num_envs, ...), so that a step of the pool fills slot t and nothing is copied; Pool.redirect() puts the block in
+flight.
 
 The results of the action at step t, such as the reward, have slot t. The observation that the action leads to, and what
 belongs to it, has slot t + 1, since the observation before step t has slot t: these arrays have one more slot. The
@@ -134,7 +135,7 @@ cdef class RolloutLayout:
         return 0
 
     cdef int find(self, str name) except -2:
-        """Returns the number of an array; -1 if the rollout has none of this name."""
+        """Returns the number of an array; -1 if the rollout does not have it."""
         return self.index.get(name, -1)
 
     cdef RolloutMemory new_memory(self):

@@ -10,8 +10,12 @@ import numpy.typing as npt
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
+from envpool.rollout.casting import as_array
 from envpool.sampling.arrays import checked, count
 from envpool.sampling.sampler import as_sampler
+
+#: Most elements of an int64 array that NumPy can describe.
+MOST_ROWS = 2**60 - 1
 
 
 class Sequences(NamedTuple):
@@ -58,11 +62,11 @@ def shuffled(size: Any, batch_size: int, rng: Any, *, drop_last: bool = False) -
     batch_size = count("batch_size", batch_size, 1, 2**62)
     rows = None
     if not isinstance(size, (int, np.integer)):
-        mask = np.asarray(size)
+        mask = as_array("size", size)
         if mask.dtype != np.bool_:
             raise ConfigError(f"size must be an int or a bool array, got the dtype {mask.dtype}: use .astype(np.bool_)")
         rows = np.flatnonzero(mask)
-    order = as_sampler(rng).permutation(count("size", size, 0, 2**62) if rows is None else len(rows))
+    order = as_sampler(rng).permutation(count("size", size, 0, MOST_ROWS) if rows is None else len(rows))
     return parts(order if rows is None else rows[order], batch_size, drop_last)
 
 

@@ -33,9 +33,9 @@ ARRAY_NAME = re.compile(r"(actor|critic)\.(0|[1-9][0-9]*)\.(weight|bias)")
 class MLP:
     """A policy of multilayer perceptrons, which ``Rollout.collect`` runs in native code, without Python in a step.
 
-    ``rollout.collect(MLP(...), result)`` does what it does with a function: the networks see the observations in
+    Pass it to ``rollout.collect(MLP(...), result)`` instead of a function: the networks see the observations in
     float32, actions are drawn as by a `Sampler`, and the rollout records the log-probabilities and values. An MLP may
-    also be called: ``action, extras = mlp(result)`` gives the same numbers.
+    also be called: ``action, extras = mlp(result)`` returns the same numbers.
 
     The networks are copied. Pass new weights on with `update`, once after each update of the learner.
 
@@ -43,7 +43,7 @@ class MLP:
     ----------
     network : torch.nn.Sequential, tuple of two, or mapping
         The actor, or a pair (actor, critic). The actor's outputs are the logits of a Discrete action or, with
-        `log_std`, the means of a continuous one; the critic has one output, the value. The layers are those of
+        `log_std`, the means of a continuous one; the critic has one output, the value. The layers are modules of
         torch.nn: Linear, Tanh, ReLU and ELU, in float32, also in nested Sequentials; Flatten at the beginning and
         Identity have no effect. Or a dict of arrays, as the ``state_dict()`` of a module with the attributes `actor`
         and `critic` has them: ``"actor.0.weight"``, float32 (outputs, inputs), ``"actor.0.bias"``, (outputs,), and so
@@ -62,8 +62,8 @@ class MLP:
     sampler : Sampler
         The generator; its pickle contains its state.
     extras : dict of str to dtype
-        What the policy adds to each step, for ``Rollout(extras=mlp.extras)``: ``"log_prob"`` and, with a critic,
-        ``"value"``, both float32.
+        Extras of each step, for ``Rollout(extras=mlp.extras)``: ``"log_prob"`` and, with a critic, ``"value"``, both
+        float32.
 
     Raises
     ------
@@ -99,8 +99,8 @@ class MLP:
         Raises
         ------
         ConfigError, TypeError
-            As for the class; or there is no critic any more, or a new one, or another number of inputs or outputs. The
-            policy is as it was.
+            As for the class; or a critic was removed or added, or the number of inputs or outputs differs. The policy
+            is unchanged.
         """
         network = self._network if network is None else network
         log_std = self._log_std if log_std is None else log_std
@@ -150,7 +150,7 @@ class MLP:
         pool : EnvPool
             The pool.
         stores_frames : bool
-            Whether its rollout has frames in the place of observations.
+            If True, the pool's rollout stores frames instead of observations.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class MLP:
         if spec.num_players:
             raise ConfigError(f"an MLP acts for environments, and {spec.task_id!r} has players: {WAY_OUT}")
         if stores_frames:
-            raise ConfigError(f"an MLP sees whole observations, not those of frames_once=True: {WAY_OUT}")
+            raise ConfigError(f"an MLP needs whole observations, but the rollout has frames_once=True: {WAY_OUT}")
         names = [name for name in spec.state_array_spec if name == "obs" or name.startswith("obs:")]
         space: Any = spec.gymnasium_observation_space
         actions: Any = spec.gymnasium_action_space
@@ -259,11 +259,10 @@ def layers_of(name: str, module: Any) -> list[Layer]:
             layers[-1] = (*layers[-1][:2], TORCH_ACTIVATIONS[kind], alpha_of(path, part))
         elif kind != "Identity" and not (kind == "Flatten" and not layers and part.start_dim == 1):
             raise ConfigError(
-                f"{path} is {shown(part)}, but an MLP has layers of torch.nn.Linear, and Tanh, ReLU or ELU after a "
-                f"layer: {WAY_OUT}"
+                f"{path} must be a torch.nn.Linear, or a Tanh, ReLU or ELU after one, got {shown(part)}: {WAY_OUT}"
             )
     if not layers:
-        raise ConfigError(f"the {name} has no layer of torch.nn.Linear: {WAY_OUT}")
+        raise ConfigError(f"the {name} must have at least one torch.nn.Linear, got none: {WAY_OUT}")
     return layers
 
 
@@ -279,11 +278,13 @@ def flattened(path: str, module: Any) -> Iterable[tuple[str, Any]]:
     """Yield the layers of nested Sequentials of torch with their names."""
     if not type(module).__module__.startswith("torch.nn.modules."):
         raise ConfigError(
-            f"{path} is of the class {type(module).__module__}.{type(module).__qualname__}, but an MLP has layers of "
-            f"torch.nn itself, and no others: {WAY_OUT}"
+            f"{path} must be of a class of torch.nn itself, got {type(module).__module__}.{type(module).__qualname__}: "
+            f"{WAY_OUT}"
         )
     if module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module):
-        raise ConfigError(f"{path} has forward hooks or a forward of its own, which an MLP would not call: {WAY_OUT}")
+        raise ConfigError(
+            f"{path} must not have forward hooks, or a forward of its own, which an MLP would not call: {WAY_OUT}"
+        )
     if type(module).__name__ != "Sequential":
         yield path, module
         return
@@ -301,8 +302,8 @@ def arrays_by_network(arrays: Mapping[str, Any], activation: str) -> tuple[dict[
             log_std = value
         elif match is None:
             raise ConfigError(
-                f"network has an entry {shown(key)}, but the entries of a dict are named 'actor.0.weight', "
-                "'actor.0.bias', 'critic.0.weight' and so on, and 'log_std': leave others out"
+                "network must have the entries 'actor.0.weight', 'actor.0.bias', 'critic.0.weight' and so on, and "
+                f"'log_std', got {shown(key)}: leave other entries out"
             )
         else:
             found.setdefault(match[1], {}).setdefault(int(match[2]), {})[match[3]] = as_array(key, value)
@@ -314,7 +315,7 @@ def arrays_by_network(arrays: Mapping[str, Any], activation: str) -> tuple[dict[
         for k in sorted(numbered):
             weight, bias = numbered[k].get("weight"), numbered[k].get("bias")
             if weight is None:
-                raise ConfigError(f"network has '{name}.{k}.bias', but no '{name}.{k}.weight'")
+                raise ConfigError(f"network must have a '{name}.{k}.weight', got only '{name}.{k}.bias'")
             is_last = k == max(numbered)
             bias = np.zeros(len(weight) if weight.ndim else 0, np.float32) if bias is None else bias
             layers.append((weight, bias, "linear" if is_last else activation, 1.0))
@@ -330,7 +331,7 @@ def complete(name: str, layers: list[Layer]) -> Network:
         of_weight, of_bias = (f"the {part} of layer {k} of the {name}" for part in ("weight", "bias"))
         weight = finite(of_weight, checked(of_weight, weight, [np.float32], ("outputs", previous)))
         if not weight.size:
-            raise ConfigError(f"{of_weight} has shape {weight.shape}: there must be inputs and outputs")
+            raise ConfigError(f"{of_weight} must have at least one input and one output, got shape {weight.shape}")
         previous = len(weight)
         bias = finite(of_bias, checked(of_bias, bias, [np.float32], (previous,)))
         kept.append((weight, bias, activation, alpha))
@@ -344,7 +345,9 @@ def as_array(name: str, value: Any) -> npt.NDArray[Any]:
             value = value.detach().cpu()
         return np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise TypeError(f"{name} cannot be converted to a NumPy array ({error}): pass float32 weights") from error
+        raise TypeError(
+            f"{name} must convert to a NumPy array, got {type(value).__name__} ({error}): pass float32 weights"
+        ) from error
 
 
 def finite(name: str, array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -1,6 +1,6 @@
 """Policies whose networks are multilayer perceptrons, without Python code in a step.
 
-The forward pass is that of dense.h. Random numbers are those of a `Sampler`, in the order of the rows.
+dense.h has the forward pass. Random numbers come from a `Sampler`, in the order of the rows.
 
 The threads of a sync pool can compute the outputs for rows as soon as they have written them, see `ahead_of`. The
 calling thread draws the actions, so that no number of threads changes them.
@@ -160,7 +160,7 @@ cdef class Answers:
     cdef int answer(self) except -1:
         """Fills `actions`, `log_probs` and `values` for the observations that the caller has written to the rows.
 
-        Raises ConfigError if the outputs of a row are no distribution; nothing was drawn.
+        Raises ConfigError if the outputs of a row are not a valid distribution; nothing was drawn.
         """
         cdef int64_t bad
         self.compute()
@@ -192,7 +192,7 @@ cdef class Answers:
     cdef int64_t draw(self) noexcept:
         """Fills `actions` and `log_probs` from the outputs.
 
-        Returns the number of the first row whose outputs are no distribution, in which case nothing was drawn, or -1.
+        Returns -1, or the number of the first row whose outputs are not a valid distribution; then nothing was drawn.
         """
         cdef Policy policy = self.policy
         cdef const float* out = floats(self.outputs)
@@ -209,11 +209,11 @@ cdef class Answers:
         )
 
     cdef object refusal(self, int64_t bad):
-        """Returns the error for a row whose outputs are no distribution. The rows must have the observations."""
+        """Returns the error for a row whose outputs are invalid. The rows must have the observations."""
         log_std = self.policy.log_std
         return ConfigError(
-            f"the actor's outputs are no distribution in row {bad} of the batch: {(<object>self.outputs)[bad]}. "
-            f"The weights are finite; the observation is {(<object>self.inputs)[bad]}"
+            f"the actor's outputs are not a valid distribution in row {bad} of the batch: "
+            f"{(<object>self.outputs)[bad]}. The weights are finite; the observation is {(<object>self.inputs)[bad]}"
             f"{'' if log_std is None else f', and log_std is {log_std}'}"
         )
 

@@ -66,7 +66,7 @@ cdef class OpponentsRecorder(Recorder):
         """Receives the next batch, or the rows of some envs, and records them."""
         cdef object pool = self.pool
         try:
-            result, arrays, errors = pool._receive(reset, pool._request(env_ids=env_ids))
+            result, arrays, errors = pool._receive(reset, pool._request(env_id=env_ids))
         except EnvStepError as error:
             self.failed.update(error.failures)
             raise

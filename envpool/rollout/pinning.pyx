@@ -9,6 +9,8 @@ import os
 import sys
 from pathlib import Path
 
+from envpool.errors import EnvPoolError
+
 cdef extern from "dlfcn.h" nogil:
     int RTLD_NOW
     void* dlopen(const char* path, int flags)
@@ -21,8 +23,12 @@ ctypedef const char* (*error_string_t)(int code) noexcept nogil
 cdef enum:
     PORTABLE = 1        # cudaHostRegisterPortable: locked for all CUDA contexts
 
-#: Names of the CUDA runtime, which the loader looks for.
+#: Names under which the loader searches for the CUDA runtime.
 NAMES = ("libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "libcudart.so")
+
+
+class PinningError(EnvPoolError, RuntimeError):
+    """The memory of a rollout cannot be page-locked."""
 
 
 def candidates():
@@ -46,7 +52,7 @@ cdef void* load() except NULL:
             return library
         reason = dlerror()
         first = first or reason.decode(errors="replace")
-    raise RuntimeError(
+    raise PinningError(
         f"pin=True needs the CUDA runtime, which could not be loaded ({first}): install the NVIDIA driver and the "
         "package nvidia-cuda-runtime, name the library in the variable ENVPOOL_CUDART, or leave pin out"
     )
@@ -60,12 +66,12 @@ cdef unregister_t pin(void* base, size_t size) except NULL:
     cdef error_string_t error_string = <error_string_t>dlsym(library, b"cudaGetErrorString")
     cdef int code
     if lock == NULL or unlock == NULL:
-        raise RuntimeError("the CUDA runtime lacks cudaHostRegister or cudaHostUnregister: check ENVPOOL_CUDART")
+        raise PinningError("the CUDA runtime lacks cudaHostRegister or cudaHostUnregister: check ENVPOOL_CUDART")
     with nogil:
         code = lock(base, size, PORTABLE)
     if code:
         text = error_string(code).decode(errors="replace") if error_string != NULL else "no description"
-        raise RuntimeError(
+        raise PinningError(
             f"the CUDA runtime could not lock {size / 2**20:.1f} MiB of memory: {text} (code {code}); check that a GPU "
             "is visible and that the memory is free, or leave pin out"
         )

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from envpool._core.inputs import as_ids
+from envpool._support.text import shown
 from envpool.errors import ConfigError
+from envpool.rollout.casting import as_array
 from envpool.tasks.players import has_players
 
 Array = npt.NDArray[Any]
@@ -42,7 +44,7 @@ class Places:
         shape : tuple of int
             The declared shape, (places, ...) for a value of each player.
         env_id, action : object
-            Which environments the rows belong to: arguments of ``step``.
+            Arguments of ``step``, which say to which environments the rows belong.
         """
         if not shape or shape[0] != self._count:
             return value
@@ -74,6 +76,10 @@ class Places:
             return fields[name].shape[1:] if name in fields else ()
 
         if self._view == "dict":
+            if not isinstance(obs, Mapping):
+                raise ConfigError(
+                    f"obs must be a dict with the keys {[group.name for group in self._groups]}, got {shown(obs)}"
+                )
             groups = {group.name: named_arrays(obs.get(group.name, {})) for group in self._groups}
             own = next(iter(groups.values()))
             joined = {
@@ -85,7 +91,7 @@ class Places:
         if self._view == "rows":
             for name, value in arrays.items():
                 if name in fields and has_players(fields[name]):
-                    arrays[name] = self.spread(name, np.asarray(value), row_of(name), env_id)
+                    arrays[name] = self.spread(name, as_array(name, value), row_of(name), env_id)
         return arrays
 
     def spread(self, name: str, rows: Array, shape: tuple[int, ...], env_id: Any) -> Array:
@@ -97,14 +103,14 @@ class Places:
         if rows.shape != expected:
             raise ConfigError(
                 f"{name} must have the shape {expected}, a row for each row of the last results, or "
-                f"{(len(ids), self._count, *shape)}, a place for each player; got {rows.shape}"
+                f"{(len(ids), self._count, *shape)}, a place for each player, got {rows.shape}"
             )
         grid = np.zeros((*mask.shape, *shape), rows.dtype)
         grid[mask] = rows
         return grid
 
     def split(self, arrays: Mapping[str, Array], like: Mapping[str, Any]) -> dict[str, Any]:
-        """Return arrays (B, places, ...) by name as observations by group, in the form of those of an earlier step."""
+        """Return arrays (B, places, ...) by name as observations by group, in the form that an earlier step had."""
         result: dict[str, Any] = {}
         for key, nest in like.items():
             group = next((group for group in self._groups if group.name == key), None)
@@ -134,7 +140,7 @@ class Places:
         names = [group.name for group in self._groups]
         if sorted(groups) != sorted(names):
             raise ConfigError(f"{name} must have an array for each of the groups {names}, got {list(groups)}")
-        parts = {group: np.asarray(value) for group, value in groups.items()}
+        parts = {group: as_array(f"{name} of group {group!r}", value) for group, value in groups.items()}
         for group in self._groups:
             part = parts[group.name]
             fits = part.ndim == 2 + len(shape) and part.shape[1] == len(group.players)

@@ -22,11 +22,11 @@ class Progress:
     total : int
         Number of steps of the whole run.
     unit : str
-        What a step is called, "steps" by default.
+        Name of a step in the plural, "steps" by default.
     every : float
-        Seconds between two lines if stderr is no terminal, 10 by default.
+        Seconds between two lines if stderr is not a terminal, 10 by default.
     file : file, optional
-        Where to write, by default stderr. Nothing is shown if stderr is closed.
+        The file to write to, by default stderr. Nothing is shown if stderr is closed.
     clock : callable
         Returns the time in seconds.
 

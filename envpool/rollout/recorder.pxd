@@ -17,12 +17,12 @@ cdef class Recorder(PoolDriver):
     cdef tuple extra_names
     cdef object spread
     cdef cnp.ndarray shown                  # of a pool with opponents; else None
-    cdef cnp.ndarray begun                  # likewise
+    cdef cnp.ndarray begun                  # of a pool with opponents; else None
     cdef int32_t num_places                 # for players: all of them, or those that the user controls
     cdef list memories                      # of this rollout and of earlier ones
     cdef readonly RolloutMemory memory      # of this rollout; None before the first reset
     cdef bint is_sync
-    cdef bint places                        # the workers write in place
+    cdef bint writes_in_place               # the workers write to the memory of the rollout
     cdef FrameStore frames                  # None unless each frame of stacked observations is stored once
     cdef int64_t num_steps
     cdef int64_t num_slots
@@ -35,7 +35,7 @@ cdef class Recorder(PoolDriver):
     cdef readonly object received           # async: env ids of the last batch, int32; None: of all envs, in order
     # Of the send that is being made.
     cdef tuple values                       # the extras
-    cdef BatchBlock block                   # the block to place, or None
+    cdef BatchBlock block                   # the block for Pool.redirect(), or None
     cdef Answers ahead                      # the threads compute its outputs for the next observations; or None
     cdef int ahead_reads                    # number of the array of these observations
     # By env; in `words`.

@@ -1,19 +1,20 @@
-"""Recording what a pool returns, and what the learner adds, into the memory of a rollout.
+"""Recording the results of a pool, and the extras of the learner, into the memory of a rollout.
 
-In a sync pool the workers write in place: before a step is published, a block in the memory of the rollout is placed,
-see layout.pyx. In an async pool the rows of a batch belong to different time slots. They are copied to the slot of
-their env when they are received, which costs one copy of the batch, and the batch itself goes to the policy.
+In a sync pool the workers write in place: before a step is published, a block in the memory of the rollout replaces the
+pool's block, see layout.pyx. In an async pool the rows of a batch belong to different time slots. They are copied to
+the slot of their env when they are received, which costs one copy of the batch, and the batch itself goes to the
+policy.
 
 opponents.pyx has what is different in a pool with opponents, and collecting.pyx lets a policy in native code act.
 
-A row of a batch is that of a step, if its env was sent an action, or that of a reset, which has an observation only.
+A row of a batch belongs to a step, if its env was sent an action, or to a reset, which has an observation only.
 The arrays of envs with players have a place for each player, and an array tells which players act on an observation.
 
 Invariants whenever Python code can run:
 - Env i has `lengths[i]` steps in this rollout. Its observation after them, if `has_observation`, has that slot, and so
   has the action with which the learner answers it, if `is_sent`.
-- A rollout whose arrays somebody else can see is never written again, apart from rows of its own steps: memory is used
-  for the next one only if this object has the only reference to it.
+- A rollout whose arrays are referenced elsewhere is never written again, apart from rows of its own steps: memory is
+  used for the next one only if this object has the only reference to it.
 - `known` is the number of actions and resets that the pool has been sent, see driver.pyx.
 """
 
@@ -71,7 +72,7 @@ cdef tuple shape_of_row(const Track* track):
 
 
 cdef class Recorder(PoolDriver):
-    """Records the steps of a pool; its public calls are those of ``envpool.Rollout``.
+    """Records the steps of a pool; ``envpool.Rollout`` inherits its public methods.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ cdef class Recorder(PoolDriver):
     num_steps, num_slots : int
         Steps of each env in a rollout, on average, and at most. In a sync pool they are equal.
     extras : list of tuple
-        What the learner adds to each step: name, dtype, shape of one row.
+        Arrays that the learner adds to each step: name, dtype, shape of one row.
     pins : bool
         If True, the memory of rollouts is page-locked; two rollouts are made at once, which take turns.
     depth : int
@@ -89,7 +90,8 @@ cdef class Recorder(PoolDriver):
         Of a pool with opponents, int32 (num_envs, places): the numbers of the players that the user controls. The pool
         keeps it up to date.
     begun : numpy.ndarray, optional
-        Of such a pool, bool (num_envs,): whether the last result of an env begins an episode. Likewise.
+        Of such a pool, bool (num_envs,): True where the last result of an env begins an episode. The pool keeps it up
+        to date.
     shapes : list of tuple, optional
         Of such a pool, the shapes of the rows of its arrays.
     spread : callable, optional
@@ -108,7 +110,7 @@ cdef class Recorder(PoolDriver):
         self.is_sync = pool.engine.is_sync
         self.shown, self.begun, self.spread = shown, begun, spread
         self.is_entered_again = shown is not None
-        self.places = self.is_sync and shown is None
+        self.writes_in_place = self.is_sync and shown is None
         self.num_places = pool.engine.num_players if shown is None else <int32_t>cnp.PyArray_DIMS(shown)[1]
         own = [("rollout:first", np.bool_, (), 1)]
         own += [("rollout:valid", np.bool_, (), 0), ("rollout:done", np.bool_, (), 0)]
@@ -131,7 +133,7 @@ cdef class Recorder(PoolDriver):
         self.layout = RolloutLayout(store, own, n, num_slots, ["obs"] if depth else [], pins, shapes)
         if depth:
             self.frames = FrameStore(self.layout, self.layout.find("obs"), depth)
-            self.places = False
+            self.writes_in_place = False
         self.find_arrays()
         self.first_action, self.num_actions = self.done + 1, <int>len(fields)
         self.first_extra = self.first_action + self.num_actions
@@ -339,7 +341,7 @@ cdef class Recorder(PoolDriver):
         """Sends actions, and records them and the extras; see Pool.send_actions()."""
         self.begin_send()
         self.values, self.block = values, None
-        if self.places and self.longest < self.num_slots:
+        if self.writes_in_place and self.longest < self.num_slots:
             self.block = self.layout.block_of(self.memory, self.longest)
             if self.ahead is not None:
                 self.compute_ahead(self.block)
@@ -438,7 +440,7 @@ cdef class Recorder(PoolDriver):
             self.is_sent[ids[i]] = 1
         self.in_flight += n
         if self.block is not None:
-            self.pool.place(self.block)
+            self.pool.redirect(self.block)
 
     # ---- receiving ---------------------------------------------------------------------------------------------------
 
@@ -452,7 +454,7 @@ cdef class Recorder(PoolDriver):
         return self.store(pair)
 
     cdef object store(self, tuple pair):
-        """Records the rows of a batch: those of steps, and those of resets, which have an observation only."""
+        """Records the rows of a batch: rows of steps, and rows of resets, which have an observation only."""
         cdef tuple arrays = <tuple>pair[1]
         cdef cnp.ndarray env_ids = <cnp.ndarray>arrays[self.env_id]
         cdef const int32_t* ids = <const int32_t*>cnp.PyArray_DATA(env_ids)
@@ -470,7 +472,7 @@ cdef class Recorder(PoolDriver):
         if self.acts >= 0:
             self.mark_players(ids, n)
         failed = self.take_failed(ids, n) if self.failed else None
-        if (self.places and self.longest < self.num_slots
+        if (self.writes_in_place and self.longest < self.num_slots
                 and <const char*>ids == slot_of(&self.layout.tracks[self.env_id], self.memory, self.longest + 1)):
             self.mark_slot(self.longest)
             memset(self.is_sent, 0, n)
@@ -494,7 +496,7 @@ cdef class Recorder(PoolDriver):
         return pair[0]
 
     cdef list take_failed(self, const int32_t* ids, int64_t n):
-        """Returns the envs of a batch whose step failed, which is no transition, and forgets all its failures."""
+        """Returns the envs of a batch whose step failed, so that it is not a transition, and forgets all failures."""
         cdef int64_t i
         found = []
         for i in range(n):
@@ -610,7 +612,7 @@ cdef class Recorder(PoolDriver):
         return steps
 
     cdef void keep_final(self, const int32_t* ids, int64_t n) noexcept:
-        """DISABLED: copies the observations of ended episodes to the final arrays, before those of resets replace them.
+        """DISABLED: copies the observations of ended episodes to the final arrays, before a reset replaces them.
 
         An episode that ended before this rollout has its last observation at the end of the previous one.
         """
@@ -632,7 +634,7 @@ cdef class Recorder(PoolDriver):
             row(self, mask, slot - 1, ids[i])[0] = 1
 
     cdef int end_tracks(self) except -1:
-        """Clears the marks and the rewards behind the last step of each env, which are those of an older rollout."""
+        """Clears the marks and the rewards behind the last step of each env, which belong to an older rollout."""
         cdef Track* track
         cdef int64_t i, slot
         names = ["rollout:valid", "rollout:done", "terminated", "truncated", "reward"]
@@ -658,19 +660,19 @@ cdef class Recorder(PoolDriver):
         env_id : array_like of int, optional
             Async pools: (B,) ids of the environments, as for ``step`` of the pool. A sync pool steps all environments.
         **extras
-            What was declared: (B, ...) arrays, one row for each action. Anything that NumPy converts, for instance a
+            The declared extras: (B, ...) arrays, one row for each action. Anything that NumPy converts, for instance a
             torch tensor without a graph.
 
         Returns
         -------
         tuple or TimeStep
-            What ``step`` of the pool returns. In a sync pool, the arrays are slots of the rollout.
+            The result of ``step`` of the pool. In a sync pool, the arrays are slots of the rollout.
 
         Raises
         ------
         PoolStateError
-            The rollout is full, or it was never reset; somebody else has stepped the pool; a step is in flight; or the
-            pool is closed or forked.
+            The rollout is full, or it was never reset; the pool was stepped without the rollout; a step is in flight;
+            or the pool is closed or forked.
         ConfigError
             Extras are missing, unknown, or have a wrong dtype or shape, or values that the declared dtype cannot hold.
         ActionError, EnvIdError, EnvStepError, EnvTimeoutError
@@ -706,7 +708,7 @@ cdef class Recorder(PoolDriver):
         Returns
         -------
         tuple or TimeStep
-            What ``recv`` of the pool returns. Rows of environments that were reset, and not stepped, begin the time
+            The result of ``recv`` of the pool. Rows of environments that were reset, and not stepped, begin the time
             slots of these environments.
 
         Raises
@@ -765,7 +767,7 @@ cdef class Recorder(PoolDriver):
         return self.receive_now(self.reset_template)
 
     cdef object reset_some(self, object env_id, object seeds, ResetOptions options, int visit):
-        """Replaces the observations of ended episodes by those of new ones."""
+        """Replaces the last observations of ended episodes by the first ones of new episodes."""
         cdef cnp.ndarray ids
         cdef const int32_t* id
         cdef int64_t i, n
@@ -794,7 +796,7 @@ cdef class Recorder(PoolDriver):
         return self.has_observation[id] and not self.is_sent[id] and PoolDriver.may_reset(self, id)
 
     cdef void clear_observations(self, RolloutMemory memory) noexcept:
-        """Clears what belongs to the first observations: used memory has that of an older rollout."""
+        """Clears the arrays of the first observations: reused memory contains an older rollout."""
         cdef Track* track
         cdef int k
         for k in range(len(self.layout.names)):
@@ -804,7 +806,7 @@ cdef class Recorder(PoolDriver):
             memset(slot_of(track, memory, 0), 0, track.slot_bytes)
 
     def begin_with(self, dict arrays, mask_of):
-        """Record observations that the pool returned to somebody else; see ``Rollout.begin``. Arrays by name.
+        """Record observations that the pool returned to another caller; see ``Rollout.begin``. Arrays by name.
 
         ``mask_of(ids)`` returns which places have an observation, bool (num_envs, places); None without players.
         """
@@ -890,7 +892,7 @@ cdef class Recorder(PoolDriver):
         if not self.is_sync:
             if any(value is not None for value in values):
                 raise ConfigError(
-                    "finish() of an async pool takes no extras: those of the last observations were given to send()"
+                    "finish() of an async pool takes no extras: send() got the extras of the last observations"
                 )
             for i in range(self.num_envs):
                 if self.has_observation[i] and not self.is_sent[i]:

@@ -1,7 +1,7 @@
 /* The recursions of recursions.pyx in float32 and float64: returns and advantages, from the last step to the first.
  *
  * The kernels only add, multiply, compare and select, so that all vector widths give the same bits, see simd.h. The
- * order of the operations is that of docs/rollout.md and of the reference in the tests. */
+ * order of the operations is the same as in docs/rollout.md and in the reference in the tests. */
 #ifndef ENVPOOL_ROLLOUT_RECURSIONS_H
 #define ENVPOOL_ROLLOUT_RECURSIONS_H
 

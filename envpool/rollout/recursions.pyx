@@ -62,7 +62,7 @@ def recur(int recursion, dict arrays, double gamma, double lam, tuple clips, int
     gamma, lam : float
         Discount and lambda.
     clips : tuple of float
-        Upper bounds of the ratios in V-trace: rho, c, and that of the policy gradient.
+        Upper bounds of the ratios in V-trace: rho, c, and the bound of the policy gradient.
     horizon : int
         Rewards that n-step returns add up.
     threads : int
@@ -71,7 +71,7 @@ def recur(int recursion, dict arrays, double gamma, double lam, tuple clips, int
     Returns
     -------
     bool
-        Whether all results are finite.
+        True if all results are finite.
     """
     cdef ep_rollout r
     cdef int is_bad = 0

@@ -10,8 +10,8 @@ typedef struct NAMED(row) {
   const REAL *final;  /* values of the last observations, read where an episode ends without being terminated */
   const REAL *next;   /* values of the observations after the row                                             */
   REAL *before;       /* receives the values of the observations before the row                               */
-  REAL *carry;        /* what the recursion needs of the row after this one; replaced by that of this row     */
-  REAL *next_target;  /* EP_VTRACE: the target of the row after this one; replaced by that of this row        */
+  REAL *carry;        /* what the recursion needs of the row after this one; on return, of this row         */
+  REAL *next_target;  /* EP_VTRACE: the target of the row after this one; on return, of this row              */
   REAL *out, *out_2;
 } NAMED(row);
 

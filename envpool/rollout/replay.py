@@ -20,6 +20,7 @@ from envpool.errors import ConfigError, StateError
 from envpool.pools.opponents.pool import OpponentsPool
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles import tree
+from envpool.rollout.casting import as_dtype
 from envpool.rollout.data import BYTES_PER_THREAD, map_leaves
 from envpool.rollout.places import Places
 from envpool.rollout.replay_files import read, write
@@ -28,12 +29,15 @@ from envpool.rollout.ring import LARGEST_PRIORITY, Ring
 from envpool.rollout.rollout import named_arrays, positive, stack_depth
 from envpool.sampling.arrays import count, number
 from envpool.sampling.sampler import seed_words
+from envpool.tasks.carried import refuse_objects
 from envpool.tasks.players import has_players, refuse_players
 
 Array = npt.NDArray[Any]
 
 #: Version of the format of saved contents.
 VERSION = 1
+#: More steps than a saved state can have.
+MOST_STEPS = 2**40
 #: Added to priorities, so that no transition becomes impossible.
 EPSILON = 1e-6
 
@@ -52,7 +56,7 @@ class Transitions(NamedTuple):
     next_obs : numpy.ndarray or dict
         (n, ...): the observations that the last step led to: the true last observations where episodes ended.
     terminated : numpy.ndarray
-        bool (n,): whether the last step ended the episode in a terminal state.
+        bool (n,): True where the last step ended the episode in a terminal state.
     discount : numpy.ndarray
         float32 (n,): the factor of the value of ``next_obs``: 0 where ``terminated``, else ``gamma ** k``, after k
         steps.
@@ -73,7 +77,7 @@ class Transitions(NamedTuple):
 
 
 class ReplayBuffer(ReplayRecorder):
-    """Keeps the last steps of a pool, and draws minibatches of transitions from them, for DQN, SAC and their kin.
+    """Keeps the last steps of a pool, and draws minibatches of transitions from them, for algorithms like DQN and SAC.
 
     The buffer steps its pool, as a `Rollout` does: ``step`` returns what the pool returns, and adds it to the buffer.
     An observation is stored once, although it belongs to two transitions; of stacked observations, each frame is stored
@@ -101,12 +105,12 @@ class ReplayBuffer(ReplayRecorder):
         Prioritized sampling: the exponent of importance weights, from 0 to 1; 0.4 by default. ``sample`` may be given
         another one.
     frames_once : bool or int, optional
-        Whether each frame of stacked observations is stored once; by default if the task stacks frames. An int is the
-        number of frames in a stack, for other tasks; see `Rollout`.
+        If True, each frame of stacked observations is stored once; by default, if the task stacks frames. An int is
+        the number of frames in a stack, for other tasks; see `Rollout`.
     prefetch : bool
         If True, ``sample(n)`` returns the minibatch that the previous ``sample(n)`` has drawn, and a thread gathers the
-        next one while your program learns. A minibatch is therefore older by one: it has none of the steps that were
-        recorded, and none of the priorities that were set, since the previous one was returned. The minibatch that was
+        next one while your program learns. A minibatch is therefore older by one: steps that were recorded, and
+        priorities that were set, since the previous minibatch was returned do not appear in it. The minibatch that was
         drawn ahead is not part of a saved state.
     seed : int or sequence of int, optional
         Seed of the generator that draws, as for `Sampler`. By default, the operating system provides one.
@@ -154,6 +158,7 @@ class ReplayBuffer(ReplayRecorder):
             raise TypeError(
                 f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
             )
+        refuse_objects(pool.spec.config, "a ReplayBuffer")
         self._places = Places(pool) if pool.spec.num_players else None
         places = checked_places(pool.spec)
         if frames_once:
@@ -212,7 +217,7 @@ class ReplayBuffer(ReplayRecorder):
         """Reset environments and record their observations.
 
         Without env_id, all environments are reset, and a step in flight is dropped. The transitions so far stay in the
-        buffer; those of episodes that the reset cuts off end like truncated ones.
+        buffer; transitions of episodes that the reset cuts off end like truncated ones.
 
         With env_id, which needs the auto-reset mode "disabled", environments whose episodes have ended begin new ones.
 
@@ -224,7 +229,7 @@ class ReplayBuffer(ReplayRecorder):
         Returns
         -------
         tuple or TimeStep
-            What ``reset`` of the pool returns.
+            The result of ``reset`` of the pool.
 
         Raises
         ------
@@ -250,7 +255,7 @@ class ReplayBuffer(ReplayRecorder):
         Raises
         ------
         ConfigError
-            Arrays are missing or unknown, or have a wrong shape.
+            Arrays are missing or unknown, or have a wrong shape, or values that the dtype of the pool cannot hold.
         PoolStateError
             Environments are in flight, or the pool is closed or forked.
         """
@@ -262,7 +267,7 @@ class ReplayBuffer(ReplayRecorder):
             raise ConfigError(f"obs must have the arrays {names}, got {list(given)}")
         arrays = []
         for name, dtype, shape in self.ring.obs:
-            array = np.array(given[name], dtype, order="C")  # a copy: another thread may write to the user's
+            array = np.array(as_dtype(name, given[name], dtype))  # a copy: another thread may write to the user's
             places = self._num_rows // self.pool.num_envs
             rows = (self.pool.num_envs,) if name in self._whole else (self.pool.num_envs, places)
             if array.shape != (*rows, *shape):
@@ -294,7 +299,7 @@ class ReplayBuffer(ReplayRecorder):
         n : int
             Number of transitions.
         beta : float, optional
-            Prioritized sampling: the exponent of the importance weights, that of the buffer by default.
+            Prioritized sampling: the exponent of the importance weights, by default the buffer's.
 
         Returns
         -------
@@ -378,19 +383,23 @@ class ReplayBuffer(ReplayRecorder):
         Returns
         -------
         env_id, player : numpy.ndarray
-            int32 (n,). Players have their numbers in the game; those of tasks without players are 0.
+            int32 (n,). Players have their numbers in the game; in tasks without players, all are 0.
 
         Raises
         ------
         ConfigError
-            The players of the pool alternate, and the buffer does not record which one has made a transition.
+            The players of the pool alternate, and the buffer does not record which one has made a transition; or the
+            buffer has never had one of the transitions.
         TypeError
             The index is not an array of integers.
         """
         spec = self.pool.spec
         if spec.controlled == "alternate":
             raise ConfigError("owners() needs a pool that controls the same players in all episodes, got 'alternate'")
-        env_id, place = np.divmod(checked_index(index) % self._num_rows, self._num_rows // self.pool.num_envs)
+        rows, end = checked_index(index), self.ring.get_counts()[0] * self._num_rows
+        for k in np.flatnonzero((rows < 0) | (rows >= end))[:1]:
+            raise ConfigError(f"index[{k}] must be the index of a transition, 0 to {end - 1}, got {rows[k]}")
+        env_id, place = np.divmod(rows % self._num_rows, self._num_rows // self.pool.num_envs)
         players = np.array(spec.shown_players if spec.num_players else [0], np.int32)
         return env_id.astype(np.int32), players[place]
 
@@ -426,13 +435,7 @@ class ReplayBuffer(ReplayRecorder):
         if not self.prioritized:
             raise ConfigError("update_priorities() needs a ReplayBuffer with prioritized=True")
         rows = checked_index(index)
-        try:
-            values = np.array(np.asarray(priority), np.float64)  # np.array would warn about tensors
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise TypeError(
-                f"priority must convert to a NumPy array ({error}): detach a tensor from its graph, and copy it to the "
-                "CPU"
-            ) from error
+        values = np.array(as_dtype("priority", priority, np.dtype(np.float64)))  # a copy, as of the index
         if values.shape != rows.shape:
             raise ConfigError(f"priority must have the shape of index, {rows.shape}, got {values.shape}")
         bad = np.flatnonzero(~((values >= 0) & (values <= LARGEST_PRIORITY)))  # also NaN
@@ -511,7 +514,7 @@ class ReplayBuffer(ReplayRecorder):
         OSError
             The file cannot be written.
         """
-        check_output(Path(path))
+        check_output(Path(path), is_replaced=True)
         self.enter_ring()
         try:
             self.check_idle("save")
@@ -520,7 +523,7 @@ class ReplayBuffer(ReplayRecorder):
             self.leave_ring()
 
     def load(self, path: Any) -> None:
-        """Replace the contents by those of a file that ``save`` has written; see ``load_state_dict``.
+        """Load the contents of a file that ``save`` has written; see ``load_state_dict``.
 
         Parameters
         ----------
@@ -557,7 +560,7 @@ class ReplayBuffer(ReplayRecorder):
                 name: int(state[name]) for name in ("version", "num_envs", "capacity", "head", "live", "has_obs")
             }
             highest, generator = float(state["highest"]), np.asarray(state["generator"], np.uint8).tobytes()
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise StateError(f"the saved replay buffer is damaged: {error!r}") from None
         if numbers["version"] != VERSION:
             raise StateError(f"the saved replay buffer must have version {VERSION}, got {numbers['version']}")
@@ -567,6 +570,8 @@ class ReplayBuffer(ReplayRecorder):
         if numbers["has_obs"] not in (0, 1):
             raise StateError(f"the saved replay buffer is damaged: has_obs is {numbers['has_obs']}")
         head = numbers["head"]
+        if not 0 <= numbers["live"] <= head < MOST_STEPS:
+            raise StateError(f"the saved replay buffer is damaged: it has {numbers['live']} of {head} steps")
         slots = min(head + 1, ring.num_slots)
         views = ring.views()
         arrays = {}
@@ -579,7 +584,7 @@ class ReplayBuffer(ReplayRecorder):
                     f"{f'{array.dtype} and {array.shape}' if isinstance(array, np.ndarray) else type(array).__name__}: "
                     "it belongs to a buffer of another task, or with other options"
                 )
-            # What is checked must not change any more.
+            # A copy, so that the checked values cannot change.
             is_checked = name in ("flags", "numbers", "lasts", "priorities")
             arrays[name] = np.array(array, order="C") if is_checked else np.ascontiguousarray(array)
         known = {f"array:{name}" for name in views}
@@ -615,8 +620,8 @@ def checked_places(spec: Any) -> int:
     name = spec.task_id or spec.env.__name__
     if spec.is_turn_based and (spec.controlled is None or len(spec.shown_players) > 1):
         raise ConfigError(
-            f"a ReplayBuffer needs players that act in each step, and those of {name} move in turn: make the pool with "
-            "one controlled player, such as controlled=0, or record it with envpool.Rollout"
+            f"a ReplayBuffer needs players that act in each step, and players of {name} move in turn: make the pool "
+            "with one controlled player, such as controlled=0, or record it with envpool.Rollout"
         )
     whole = [field.name for field in spec.action_fields if not has_players(field)]
     if whole and not spec.is_turn_based:
@@ -651,7 +656,7 @@ def shaped(nest: Any, arrays: list[Array]) -> Any:
 
 def checked_index(index: Any) -> npt.NDArray[np.int64]:
     """Return numbers of transitions as a fresh int64 array, or raise TypeError."""
-    rows = np.array(np.asarray(index))  # a copy: what is checked must not change any more
+    rows = np.array(np.asarray(index))  # a copy, so that the checked values cannot change
     if rows.shape == (0,):
         return rows.astype(np.int64)
     if rows.dtype.kind not in "iu" or rows.ndim != 1:

@@ -1,4 +1,4 @@
-"""Stepping a pool and adding what it returns to the ring of a replay buffer.
+"""Stepping a pool and adding its results to the ring of a replay buffer.
 
 Each batch of a sync pool is copied into the ring when it is received: a few bytes beside a simulated step, and the
 arrays of the batch are the user's for good, whatever the ring overwrites later.
@@ -9,8 +9,8 @@ Invariants whenever Python code can run:
 - `known` is the number of actions and resets that the pool has been sent, see driver.pyx.
 
 In a task with players, each place for a player is an env of the ring: place p of env i is its env i * places + p. A
-step is a transition of the players who were to act in it. A pool with opponents returns what its methods have merged,
-as to the recorder of rollouts.
+step is a transition of the players whose turn it was. A pool with opponents returns merged batches, as for the recorder
+of rollouts.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ cdef enum Pending:      # what was sent to the pool, and not received
 
 
 cdef class ReplayRecorder(PoolDriver):
-    """Records the steps of a sync pool in a ring; its public calls are those of ``envpool.ReplayBuffer``.
+    """Records the steps of a sync pool in a ring; ``envpool.ReplayBuffer`` inherits its public methods.
 
     Parameters
     ----------
@@ -218,11 +218,11 @@ cdef class ReplayRecorder(PoolDriver):
         return self.store(pair)
 
     cdef object receive_from_games(self):
-        """Does what receive_now() does, with a pool with opponents."""
+        """receive_now() for a pool with opponents."""
         cdef object pool = self.pool
         env_ids = self.ids if self.pending == RESET_SOME else None
         try:
-            result, arrays, errors = pool._receive(self.pending != STEP, pool._request(env_ids=env_ids))
+            result, arrays, errors = pool._receive(self.pending != STEP, pool._request(env_id=env_ids))
         except EnvStepError as error:
             self.failed.update(error.failures)
             raise
@@ -260,11 +260,11 @@ cdef class ReplayRecorder(PoolDriver):
         return pair[0]
 
     cdef cnp.ndarray repeated(self, cnp.ndarray array, int k):
-        """Returns an array of observations with the rows that the ring has: those of whole envs for each player."""
+        """Returns an array of observations with the rows of the ring: a row of a whole env is repeated per player."""
         return array if self.repeats[k] == 1 else np.repeat(array, self.repeats[k], axis=0)
 
     cdef void mark_acts(self, tuple arrays) noexcept:
-        """Notes who acts in the next step of all envs; `arrays` are those of a batch, or None.
+        """Notes who acts in the next step of all envs; `arrays` are the arrays of a batch, or None.
 
         NEXT_STEP: an episode that has ended is followed by a step in which nobody acts.
         """
@@ -343,13 +343,13 @@ cdef class ReplayRecorder(PoolDriver):
         Returns
         -------
         tuple or TimeStep
-            What ``step`` of the pool returns: arrays of the pool, which the buffer does not read again.
+            The result of ``step`` of the pool, whose arrays the buffer does not read again.
 
         Raises
         ------
         PoolStateError
-            The buffer has no observations yet; somebody else has stepped the pool; a step is in flight; or the pool is
-            closed or forked.
+            The buffer has no observations yet; the pool was stepped without the buffer; a step is in flight; or the
+            pool is closed or forked.
         MemoryError
             There is no memory for the step. Nothing was sent.
         ActionError, EnvStepError, EnvTimeoutError
@@ -371,7 +371,7 @@ cdef class ReplayRecorder(PoolDriver):
             self.leave_pool(visit)
 
     def recv(self):
-        """Wait for what is in flight, add it, and return it as ``recv`` of the pool does.
+        """Wait for the batch in flight, add it, and return it as ``recv`` of the pool does.
 
         Raises
         ------
@@ -415,10 +415,10 @@ cdef class ReplayRecorder(PoolDriver):
             self.leave_pool(visit)
 
     def begin_with(self, list arrays):
-        """Continue with observations that the pool returned to somebody else; see ``ReplayBuffer.begin``.
+        """Continue with observations that the pool returned to another caller; see ``ReplayBuffer.begin``.
 
-        `arrays` are those of the observations, in their order, C-contiguous and of the right dtypes and shapes; nobody
-        else can write to them.
+        `arrays` are the arrays of the observations, in their order, C-contiguous and of the right dtypes and shapes;
+        nobody else can write to them.
         """
         cdef int visit = self.enter_pool(NOTHING_ELSE, b"begin")
         cdef int k

@@ -31,7 +31,7 @@ from envpool.errors import ConfigError, PoolStateError, StateError
 
 cnp.import_array()
 
-# The largest priority: the sum of those of any number of transitions is finite.
+# The largest priority: the sum of the priorities of any number of transitions is finite.
 LARGEST_PRIORITY = 1e200
 
 cdef enum:
@@ -398,7 +398,7 @@ cdef class Ring:
         return 0
 
     cdef void settle(self) noexcept:
-        """Waits until the helper reads nothing any more: before the ring changes, and before its arrays are used.
+        """Waits until the helper has stopped reading: before the ring changes, and before its arrays are used.
 
         In a child process, which has no helper, what it was gathering is dropped.
         """
@@ -423,8 +423,8 @@ cdef class Ring:
         for k in range(cnp.PyArray_SIZE(index)):
             if not is_ready(&self.s, ids[k]):
                 raise ConfigError(
-                    f"index[{k}] must be the index of a transition that the replay buffer has, got {ids[k]}: it has "
-                    f"those of indices()"
+                    f"index[{k}] must be the index of a transition that the replay buffer has, got {ids[k]}: "
+                    "indices() returns all of them"
                 )
         self.settle()
         arrays = self.new_batch(index)
@@ -502,7 +502,7 @@ cdef class Ring:
         return 0
 
     cdef BlockMemory batch_memory(self, size_t size):
-        """Returns memory for a minibatch: that of an earlier one, if nobody holds its arrays."""
+        """Returns memory for a minibatch: the memory of an earlier one, if nobody holds its arrays."""
         cdef Py_ssize_t k
         for k in range(len(self.batches)):
             if (<BlockMemory>self.batches[k]).size >= size and not is_held_elsewhere(self.batches, k):
@@ -597,10 +597,10 @@ cdef class Ring:
 
     def set_state(self, int64_t head, int64_t live, bint has_obs, dict arrays, cnp.ndarray last, cnp.ndarray strays,
                   bytes generator, double highest):
-        """Replace the contents by those of a saved state.
+        """Load the contents of a saved state.
 
-        `arrays` are those of `views()` for `head`; `last` and `strays` are results of `get_rows()`, the latter None
-        without frames. All are C-contiguous, have the right dtypes, and nobody else can write to them. Raises
+        `arrays` are the arrays of `views()` for `head`; `last` and `strays` are results of `get_rows()`, the latter is
+        None without frames. All are C-contiguous, have the right dtypes, and nobody else can write to them. Raises
         StateError, and changes nothing, if the numbers in them contradict each other.
         """
         cdef Steps* s = &self.s

@@ -10,9 +10,9 @@ Transitions. A step is not a transition if the env was only reset in it, or has 
 since the user has reset the envs. The transition from step g has the rewards of up to n steps: it ends after n of them,
 with the episode, or before a step that is not a transition. It can be sampled as soon as its last step is known.
 
-Frames. Of stacked observations, each slot has the newest frame, and the numbers of the others: mostly those of the
-slots before. A frame that is none of these, such as an older frame of a first observation, is a *stray*: a row of its
-own, which counts its references. Frames are compared byte by byte, so stacks are exact whatever an environment does.
+Frames. Of stacked observations, each slot has the newest frame, and the numbers of the others, mostly frames of the
+slots before. Any other frame, such as an older frame of a first observation, is a *stray*: a row of its own, which
+counts its references. Frames are compared byte by byte, so stacks are exact whatever an environment does.
 Frames are needed for depth - 1 steps longer than their steps, which is why there are more slots than steps.
 """
 
@@ -117,7 +117,7 @@ cdef void drop_oldest(Steps* s) noexcept nogil:
 
 
 cdef inline int64_t draw_one(const Steps* s, ep_pcg64* g) noexcept nogil:
-    """Draws one of the transitions, of which there are some."""
+    """Draws one transition; at least one must be ready."""
     cdef int64_t first = (s.head - s.live) * s.num_envs, index, k
     for _ in range(TRIES):
         index = first + <int64_t>ep_bounded(g, s.live * s.num_envs - 1)
@@ -134,7 +134,7 @@ cdef inline int64_t draw_one(const Steps* s, ep_pcg64* g) noexcept nogil:
 
 
 cdef void draw_uniform(const Steps* s, ep_pcg64* g, int64_t* index, int64_t n) noexcept nogil:
-    """Draws n of the transitions, of which there are some, with replacement."""
+    """Draws n transitions with replacement; at least one must be ready."""
     cdef int64_t k
     for k in range(n):
         index[k] = draw_one(s, g)

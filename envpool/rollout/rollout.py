@@ -14,11 +14,13 @@ from envpool.errors import ConfigError
 from envpool.pools.opponents.pool import OpponentsPool
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles.texts import Texts
+from envpool.rollout.casting import as_dtype, as_mask
 from envpool.rollout.collecting import collect_with
 from envpool.rollout.data import RolloutData
 from envpool.rollout.mlp import MLP
 from envpool.rollout.opponents import OpponentsRecorder
 from envpool.rollout.places import Places
+from envpool.tasks.carried import refuse_objects
 from envpool.tasks.players import refuse_players
 
 #: Names that an extra cannot have: they are arguments of `Rollout.step`, or attributes of RolloutData.
@@ -83,8 +85,8 @@ class Rollout(OpponentsRecorder):
         The rollout does not fit into the memory of the process.
     PoolStateError
         The pool is closed or was forked.
-    RuntimeError
-        ``pin=True``, but there is no CUDA runtime, or it cannot lock the memory.
+    PinningError
+        ``pin=True``, but there is no CUDA runtime, or it cannot lock the memory; also a RuntimeError.
 
     Notes
     -----
@@ -107,6 +109,7 @@ class Rollout(OpponentsRecorder):
             raise TypeError(
                 f"pool must be a pool of envpool.make, got {type(pool).__name__}: pass the pool itself, not a wrapper"
             )
+        refuse_objects(pool.spec.config, "a Rollout")
         if frames_once:
             refuse_players(pool.spec, "frames_once", "leave it out")
         self.num_steps = positive("num_steps", num_steps)
@@ -154,7 +157,7 @@ class Rollout(OpponentsRecorder):
         Returns
         -------
         tuple or TimeStep
-            What ``reset`` of the pool returns.
+            The result of ``reset`` of the pool.
 
         Raises
         ------
@@ -177,12 +180,13 @@ class Rollout(OpponentsRecorder):
             (N, ...), the last observations of all environments, in the form in which the pool returns them. Nothing may
             be in flight.
         first : array_like of bool, optional
-            (N,), whether they are the first ones of episodes; False by default.
+            (N,), True where an observation is the first one of an episode; False by default.
 
         Raises
         ------
         ConfigError
-            Arrays are missing or unknown, or have a wrong shape.
+            Arrays are missing or unknown, or have a wrong shape, or values that the dtype of the pool cannot hold; or
+            `first` is not an array of bool.
         PoolStateError
             Environments are in flight, or the pool is closed or forked.
         """
@@ -192,8 +196,10 @@ class Rollout(OpponentsRecorder):
             arrays = {names[0]: next(iter(arrays.values()))}
         if sorted(arrays) != sorted(names):
             raise ConfigError(f"obs must have the arrays {names}, got {list(arrays)}")
+        dtypes = dict(zip(self.layout.names, self.layout.dtypes, strict=True))
+        arrays = {name: as_dtype(name, value, dtypes[name]) for name, value in arrays.items()}
         if first is not None:
-            arrays["rollout:first"] = np.asarray(first, np.bool_)
+            arrays["rollout:first"] = as_mask("first", first, self.pool.num_envs)
         self.begin_with(arrays, self._places.mask if self._places else None)
 
     def collect(
@@ -212,17 +218,17 @@ class Rollout(OpponentsRecorder):
         act : callable or MLP
             ``act(result) -> (action, extras)``: the policy. It gets a result of ``reset`` or ``step`` and returns one
             action for each of its rows, and the extras as a dict. A sync pool calls it once more for the last
-            observations, of which the rollout keeps the extras only.
+            observations; the rollout keeps only the extras of this call.
         result : tuple or TimeStep, optional
-            The result of ``reset``; after that, what this method returned. An `MLP` does without. After an exception,
-            pass the same again: the rollout continues with what it received last.
+            The result of ``reset``; after that, the result that this method returned. An `MLP` does not need it. After
+            an exception, pass the same result again: the rollout continues with what it received last.
 
         Returns
         -------
         data : RolloutData
             The arrays.
         result : tuple or TimeStep or None
-            What the next call needs: the last result of a sync pool, or None.
+            The last result of a sync pool, to be passed to the next call; or None.
 
         Raises
         ------
@@ -257,7 +263,7 @@ class Rollout(OpponentsRecorder):
     def _play(self, act: Callable[[Any], Any], result: Any) -> tuple[Any, dict[str, Any]]:
         """Do steps with the actions of a function until the rollout is full; the same results as `collect_with`."""
         if result is None and self.needs_actions:
-            raise ConfigError("collect() needs the last result: pass that of reset() or collect()")
+            raise ConfigError("collect() needs the last result: pass the result of reset() or collect()")
         while True:
             if result is None:
                 if self.is_full:
@@ -355,7 +361,7 @@ def check_extras(extras: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tu
         if not isinstance(name, str) or not name.isidentifier() or name.startswith("_") or name in TAKEN:
             raise ConfigError(
                 "names of extras must be identifiers that begin with a letter, other than "
-                f"{', '.join(sorted(TAKEN))}; got {shown(name)}"
+                f"{', '.join(sorted(TAKEN))}, got {shown(name)}"
             )
         dtype, shape = value if isinstance(value, tuple) else (value, ())
         try:

@@ -26,7 +26,7 @@ cdef inline char* row_at(const Rows* rows, int64_t row) noexcept nogil:
 
 
 cdef inline int32_t take_row(Rows* rows) noexcept nogil:
-    """Takes a row, of which there is one: see RowStore.reserve()."""
+    """Takes a row. The caller must have reserved it with RowStore.reserve()."""
     cdef int32_t row = rows.first_free - 1
     if row >= 0:
         rows.first_free = rows.words[row]

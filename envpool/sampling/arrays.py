@@ -40,11 +40,13 @@ def checked(
         The dtype, the shape or the memory layout is not allowed.
     """
     if is_output and not isinstance(value, np.ndarray):
-        raise TypeError(f"{name} is written in place, so it must be a numpy.ndarray, got {type(value).__name__}")
+        raise TypeError(f"{name} must be a numpy.ndarray, got {type(value).__name__}: it is written in place")
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise TypeError(f"{name} cannot be converted to a NumPy array ({error}): pass an array on the CPU") from error
+        raise TypeError(
+            f"{name} must convert to a NumPy array, got {type(value).__name__} ({error}): pass an array on the CPU"
+        ) from error
     allowed = [np.dtype(d) for d in dtypes]
     if array.dtype not in allowed:
         names = " or ".join(d.name for d in allowed)
@@ -56,18 +58,19 @@ def checked(
         raise ConfigError(f"{name} must have the shape ({expected}), got {array.shape}")
     if not array.flags.c_contiguous:
         way = "pass a contiguous array" if is_output else f"pass np.ascontiguousarray({name})"
-        raise ConfigError(f"{name} is not C-contiguous, its strides are {array.strides}: {way}")
+        raise ConfigError(f"{name} must be C-contiguous, got the strides {array.strides}: {way}")
     if not array.flags.aligned or not array.dtype.isnative:
-        raise ConfigError(f"{name} is not aligned or not in native byte order: pass a copy of it")
+        got = "unaligned memory" if array.dtype.isnative else f"the dtype {array.dtype.str}"
+        raise ConfigError(f"{name} must be aligned and in native byte order, got {got}: pass a copy of it")
     if is_output and not array.flags.writeable:
-        raise ConfigError(f"{name} is read-only, but the result is written into it: pass a writable array")
+        raise ConfigError(f"{name} must be writable, got a read-only array: the result is written into it")
     return array
 
 
 def outputs(
     names: Sequence[str], out: Any, dtypes: Sequence[Any], shapes: Sequence[Sequence[int]], inputs: Sequence[Any]
 ) -> list[npt.NDArray[Any]]:
-    """Return the arrays for results: fresh ones, or those of the argument `out`.
+    """Return the arrays for results: fresh ones, or the arrays in the argument `out`.
 
     Parameters
     ----------
@@ -97,7 +100,7 @@ def outputs(
         for other in [*inputs, *arrays[:k]]:
             if np.may_share_memory(array, other):
                 raise ConfigError(
-                    f"out[{k}] ({names[k]}) overlaps an argument or another output: pass memory of its own"
+                    f"out[{k}] ({names[k]}) must not overlap an argument or another output: pass memory of its own"
                 )
     return arrays
 

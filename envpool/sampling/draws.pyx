@@ -1,7 +1,7 @@
 """A random generator that fills arrays: actions of policies, random actions and permutations.
 
-The generator is NumPy's PCG64, see include/envpool/rng.h. All calls hold the GIL, which protects its state. Whoever
-calls a method has checked the arrays: their dtypes and shapes are those of the docstrings, and they are C-contiguous.
+The generator is NumPy's PCG64, see include/envpool/rng.h. All calls hold the GIL, which protects its state. Callers
+have checked the arrays: their dtypes and shapes are those of the docstrings, and they are C-contiguous.
 """
 
 import numpy as np
@@ -14,6 +14,8 @@ from libc.string cimport memcpy
 from envpool.numerics.rng cimport (
     ep_bounded, ep_next_double, ep_pcg64, ep_pcg64_seed_words, ep_permutation, ep_standard_normal,
 )
+
+from envpool.errors import StateError
 
 cnp.import_array()
 
@@ -64,7 +66,7 @@ cdef int64_t choose(ep_pcg64* g, const real* logits, int64_t n, double* weights,
                     double* entropy) noexcept:
     """Draws an index with the probabilities softmax(logits (n)), and adds its log-probability and the entropy.
 
-    Takes one draw. Returns -1 if the logits are no distribution. Overwrites weights (n).
+    Takes one draw. Returns -1 if the logits are not a valid distribution. Overwrites weights (n).
     """
     cdef double highest = -INFINITY, total = 0, moment = 0, distance, aim, below = 0, log_total
     cdef int64_t k, last = 0
@@ -94,7 +96,7 @@ cdef int64_t choose(ep_pcg64* g, const real* logits, int64_t n, double* weights,
 
 cdef int64_t fill_choices(ep_pcg64* g, const real* logits, int64_t rows, const int64_t* sizes, int64_t parts,
                           double* weights, int64_t* actions, real* log_probs, real* entropies) noexcept:
-    """Returns the first row whose logits are no distribution, -1 if there is none."""
+    """Returns the first row whose logits are not a valid distribution, or -1."""
     cdef double log_prob, entropy
     cdef int64_t r, k, choice
     for r in range(rows):
@@ -112,7 +114,7 @@ cdef int64_t fill_choices(ep_pcg64* g, const real* logits, int64_t rows, const i
 
 cdef int64_t fill_normals(ep_pcg64* g, const real* mean, const real* log_std, int64_t std_stride, int64_t rows,
                           int64_t items, double* std, real* actions, real* log_probs, real* entropies) noexcept:
-    """Returns the first row with numbers that are no distribution, -1 if there is none. Overwrites std (items)."""
+    """Returns the first row whose numbers are not a valid distribution, or -1. Overwrites std (items)."""
     cdef double z, value, log_prob, entropy
     cdef int64_t r, k
     for r in range(rows):
@@ -159,7 +161,7 @@ cdef class Draws:
     def set_state(self, bytes state):
         """Restore a state that get_state() has returned."""
         if len(state) != sizeof(ep_pcg64):
-            raise ValueError(
+            raise StateError(
                 f"state must have {sizeof(ep_pcg64)} bytes, got {len(state)}: pass a result of get_state()"
             )
         memcpy(&self.g, <const char*>state, sizeof(ep_pcg64))
@@ -213,7 +215,7 @@ cdef class Draws:
         Returns
         -------
         int
-            -1, or the first row whose logits are no distribution; then nothing was drawn.
+            -1, or the first row whose logits are not a valid distribution; then nothing was drawn.
         """
         cdef ep_pcg64 before = self.g
         cdef int64_t bad, rows = logits.shape[0], parts = sizes.shape[0]
@@ -270,7 +272,7 @@ cdef class Draws:
 
     cdef int64_t choose_rows(self, const float* logits, int64_t rows, int64_t n, double* weights, int64_t* actions,
                              float* log_probs, float* entropies) noexcept:
-        """Does what choices() does for one distribution a row, logits (rows, n). Overwrites weights (n)."""
+        """choices() with one distribution per row, logits (rows, n). Overwrites weights (n)."""
         cdef ep_pcg64 before = self.g
         cdef int64_t bad = fill_choices(&self.g, logits, rows, &n, 1, weights, actions, log_probs, entropies)
         if bad >= 0:
@@ -279,7 +281,7 @@ cdef class Draws:
 
     cdef int64_t normal_rows(self, const float* mean, const float* log_std, int64_t rows, int64_t items, double* std,
                              float* actions, float* log_probs, float* entropies) noexcept:
-        """Does what normals() does for a log_std (items) that all rows share. Overwrites std (items)."""
+        """normals() with a log_std (items) that all rows share. Overwrites std (items)."""
         cdef ep_pcg64 before = self.g
         cdef int64_t bad = fill_normals(&self.g, mean, log_std, 0, rows, items, std, actions, log_probs, entropies)
         if bad >= 0:

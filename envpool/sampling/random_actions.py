@@ -12,7 +12,7 @@ from envpool.config.spaces import ArraySpec, nested
 from envpool.native import Field, PlayerGroup
 from envpool.sampling.sampler import Sampler
 from envpool.tasks.players import group_spec, has_players, row_shape, row_spec
-from envpool.tasks.spec import EnvSpec
+from envpool.tasks.spec import CORE_ACTION, EnvSpec
 
 #: Of moves that are legal, and of those that are not.
 LOGITS = np.float32(0), np.float32(-np.inf)
@@ -134,7 +134,7 @@ class RandomActions:
     """
 
     def __init__(self, specs: Mapping[str, ArraySpec]):
-        self.fields = {name: ActionField(spec) for name, spec in specs.items() if not name.endswith("env_id")}
+        self.fields = {name: ActionField(spec) for name, spec in specs.items() if name not in CORE_ACTION}
 
     def draw(self, sampler: Sampler, env_ids: npt.NDArray[np.int32]) -> Any:
         """Return a row for each id: an array, or a dict with ids if there are several arrays."""
@@ -145,7 +145,7 @@ class RandomActions:
 
 
 def random_actions_of(spec: EnvSpec) -> RandomActions | RandomPlayerActions:
-    """Return the random actions of a task; those of a task with players have a place for each player."""
+    """Return the random actions of a task; in a task with players, they have a place for each player."""
     if not spec.num_players:
         return RandomActions(spec.action_array_spec)
     return RandomPlayerActions(

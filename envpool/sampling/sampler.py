@@ -25,7 +25,7 @@ class Sample(NamedTuple):
 class Sampler:
     """A random generator for the learner. The same seed and the same calls give the same results.
 
-    Its draws are those of ``numpy.random.PCG64(seed)``. A Sampler can be pickled and copied with its state.
+    Its draws equal those of ``numpy.random.PCG64(seed)``. A Sampler can be pickled and copied with its state.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Sampler:
         """
         sizes = checked("nvec", nvec, [np.int64, np.int32], ("K",)).astype(np.int64)
         if not len(sizes) or sizes.min() < 1 or sizes.max() > 2**31 - 1:
-            raise ConfigError(f"nvec must be one or more integers from 1 to {2**31 - 1}, got {sizes.tolist()}")
+            raise ConfigError(f"nvec must be one or more integers between 1 and {2**31 - 1}, got {sizes.tolist()}")
         logits = checked("logits", logits, FLOATS, ("B", int(sizes.sum())))
         return self._choose(logits, sizes, (len(logits), len(sizes)), out)
 
@@ -133,13 +133,13 @@ class Sampler:
         if bad >= 0:
             deviation = log_std[bad] if per_row else log_std
             raise ConfigError(
-                f"mean[{bad}] is {mean[bad].tolist()} and its log_std is {deviation.tolist()}: both must be finite, "
-                "exp(log_std) must be finite and not 0, and the action must be finite"
+                f"mean[{bad}], its log_std and the action must be finite, and exp(log_std) must be finite and not 0, "
+                f"got the mean {mean[bad].tolist()} and the log_std {deviation.tolist()}"
             )
         return sample
 
     def permutation(self, n: int) -> npt.NDArray[np.int64]:
-        """Return a permutation of 0 to n - 1, int64 (n,): that of ``numpy.random.Generator.permutation``."""
+        """Return a permutation of 0 to n - 1, int64 (n,), as ``numpy.random.Generator.permutation`` draws it."""
         out = np.empty(count("n", n, 0, 2**62), np.int64)
         self.draws.permute(out)
         return out
@@ -150,8 +150,8 @@ class Sampler:
         bad = self.draws.choices(logits, sizes, *sample)
         if bad >= 0:
             raise ConfigError(
-                f"logits[{bad}] is {logits[bad].tolist()}: logits must be finite or -inf, and one of each distribution "
-                "must be finite"
+                f"logits[{bad}] must be finite or -inf, and at least one of each distribution must be finite, got "
+                f"{logits[bad].tolist()}"
             )
         return sample
 
@@ -192,7 +192,7 @@ def seed_words(seed: Any) -> npt.NDArray[np.uint32]:
     """Return a seed as 32-bit words, the lowest first, as NumPy's SeedSequence does."""
     if isinstance(seed, (list, tuple)):
         if not seed:
-            raise ConfigError("seed is an empty sequence: pass at least one int, or None")
+            raise ConfigError(f"seed must have at least one int, got {seed!r}: pass None for a random seed")
         return np.concatenate([seed_words(count(f"seed[{k}]", one, 0, 2**128 - 1)) for k, one in enumerate(seed)])
     value = count("seed", seed, 0, 2**128 - 1)
     words: list[int] = []

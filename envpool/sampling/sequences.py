@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from envpool.errors import ConfigError
+
 #: Elements of Box actions without bounds stay within this.
 UNBOUNDED = 10.0
 
@@ -35,7 +37,7 @@ def make_actions(space: spaces.Space[Any], mode: str, records: int, num_envs: in
         (records, num_envs, *action shape), or a dict of such arrays.
     """
     if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
+        raise ConfigError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
     if isinstance(space, spaces.Dict):
         return {k: make_actions(s, mode, records, num_envs, seed + i) for i, (k, s) in enumerate(space.items())}
     rng = np.random.default_rng(seed)
@@ -44,7 +46,7 @@ def make_actions(space: spaces.Space[Any], mode: str, records: int, num_envs: in
     if isinstance(space, spaces.Box) and space.dtype.kind == "f":
         return float_actions(space, MODES[mode], shape, rng)
     if mode in ("out_of_range", "non_finite", "infinite"):
-        raise ValueError(f"mode {mode!r} is for continuous actions, not for {space}")
+        raise ConfigError(f"mode must be one of random, boundary, sticky for {space}, got {mode!r}")
     low, high = integer_bounds(space)
     if mode == "random":
         actions: np.ndarray = rng.integers(low, high, (*shape, *row_shape), endpoint=True)

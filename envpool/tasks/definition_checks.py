@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,19 @@ def built(env: type, capsule: Any) -> Any:
         raise TypeError(f"build() of {env.__name__} must return the result of define(): {error}") from None
 
 
-def check_text_fields(env: type, texts: Any, fields: Sequence[Field]) -> dict[str, TextField]:
-    """Return what ``text_fields`` of a class has returned, or raise TypeError or ConfigError."""
+def check_text_fields(
+    env: type, texts: Any, fields: Sequence[Field], transforms: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, TextField]:
+    """Return what ``text_fields`` of a class has returned, or raise TypeError or ConfigError.
+
+    `transforms` are the options of transforms, of which those that make floats cannot be used with texts.
+    """
     if not isinstance(texts, Mapping) or not all(isinstance(text, TextField) for text in texts.values()):
         raise TypeError(f"text_fields() of {env.__name__} must return a dict of TextField, got {shown(texts)}")
+    for option in ("float32_obs", "normalize_obs"):
+        value = transforms.get(option, False)
+        for text in texts.values() if value is not False else ():
+            raise ConfigError(f"{option} must be False with {text.option}, got {shown(value)}")
     known = [f.name for f in fields if f.dtype == np.uint8 and f.shape and f.shape[-1] != -1]
     for name in texts:
         if name not in known:

@@ -224,9 +224,9 @@ def refuse_players(spec: Any, what: str, way_out: str) -> None:
     spec : EnvSpec
         The task.
     what : str
-        What does not know them, the subject of a sentence.
+        Subject of the sentence: the thing that does not support them.
     way_out : str
-        What to do, the end of a sentence.
+        End of the sentence: the remedy.
     """
     if spec.num_players:
         raise ConfigError(

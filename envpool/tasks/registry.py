@@ -214,6 +214,8 @@ class EnvRegistry:
             )
         if callable(task_id):
             raise UnknownTaskError(f"a task must be an id, got {shown(task_id)}: use `envpool.make_python` for it")
+        if not isinstance(task_id, str):
+            raise UnknownTaskError(f"a task must be an id, got {shown(task_id)}: `envpool.list_all_envs()` lists all")
         near = similar_tasks(name, self.tasks)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise UnknownTaskError(f"{task_id} is not supported, {hint}`envpool.list_all_envs()` may help.")

@@ -20,7 +20,7 @@ from envpool.tasks.registry import registry
 from envpool.tasks.spec import EnvSpec, check_names, spec_class_of
 
 ENV_TYPES = ("dm", "gym", "gymnasium")
-#: Options of the pool that are no part of the configuration of a task.
+#: Options of the pool that are not part of the configuration of a task.
 OPTIONS_OF_POOL = RENDER_OPTIONS | GYM_OPTIONS | OPPONENT_OPTIONS
 
 

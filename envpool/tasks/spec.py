@@ -104,7 +104,7 @@ class EnvSpec:
     num_players : int
         Places for players in each environment; 0 if the environments have one player.
     is_turn_based : bool
-        Whether the players move in turn.
+        True if the players move in turn.
     groups : tuple of PlayerGroup
         The groups of the players; none if the environments have one player. With the option `controlled`, those of the
         players that are controlled.
@@ -125,8 +125,8 @@ class EnvSpec:
         If True, the spaces are those of the ``gym`` package once that package is loaded. ``make`` sets it for env_type
         "gym"; False by default.
     pool_options : dict
-        The options of ``make`` with which the spec was made and that are no part of `config`: those of rendering and of
-        opponents, and ``gym_api``. A pool of the spec has them as well.
+        The options of ``make`` with which the spec was made and that are not part of `config`: options of rendering and
+        of opponents, and ``gym_api``. A pool of the spec has them as well.
     other_options : dict
         Options of another function than ``make`` that made the pool, such as ``workers``; they are shown only.
     pool_cls : type or None
@@ -325,7 +325,8 @@ class EnvSpec:
     @cached_property
     def text_fields(self) -> dict[str, TextField]:
         """The arrays that pools of gymnasium's style return as texts, by name."""
-        return check_text_fields(self.env, self.definition.text_fields(self.common_config), self.shown_fields)
+        texts = self.definition.text_fields(self.common_config)
+        return check_text_fields(self.env, texts, self.shown_fields, self.transforms.options)
 
     @cached_property
     def action_array_spec(self) -> dict[str, ArraySpec]:

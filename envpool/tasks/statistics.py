@@ -39,7 +39,7 @@ def game_numbers(games: GameFields | None, fields: Sequence[Field], env: str) ->
     Parameters
     ----------
     games : GameFields or None
-        What ``game_fields`` of the environment definition returns.
+        Result of ``game_fields`` of the environment definition.
     fields : sequence of envpool.native.Field
         All fields of the environment.
     env : str

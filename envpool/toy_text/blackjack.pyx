@@ -225,7 +225,7 @@ class Blackjack(EnvDefinition):
     """
 
     options = {"natural": False, "sab": True}
-    goes_on = True
+    continues_after_end = True
 
     @staticmethod
     def build(config):

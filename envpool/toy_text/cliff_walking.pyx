@@ -36,7 +36,7 @@ class CliffWalking(EnvDefinition):
         If True, a step goes to the cell asked for or to either side of it, each with probability 1/3. Default False.
     """
 
-    goes_on = True
+    continues_after_end = True
     options = {"is_slippery": False}
 
     @staticmethod

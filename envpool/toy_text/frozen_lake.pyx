@@ -270,7 +270,7 @@ class FrozenLake(EnvDefinition):
         "success_rate": Param(1.0 / 3.0, 0, 1, text="probability of going in the direction of the action"),
     }
 
-    goes_on = True
+    continues_after_end = True
 
     @staticmethod
     def info_past_end(config):
@@ -279,7 +279,7 @@ class FrozenLake(EnvDefinition):
 
     @classmethod
     def resolve_params(cls, config):
-        """Return the parameters; the shape of `desc` is that of the map that the options choose."""
+        """Return the parameters; `desc` has the shape of the map that the options choose."""
         desc = letters_of(named_map(config.map_name, config.size) if config.desc is None else config.desc)
         return cls.params | {"desc": replace(cls.params["desc"], default=desc[0] if desc.ndim == 3 else desc)}
 

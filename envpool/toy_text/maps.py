@@ -39,7 +39,7 @@ def check_map(desc: Any) -> tuple[str, ...]:
         rows = ()
     if not rows or not rows[0]:
         raise ConfigError(
-            f"desc must be a list of strings, one for each row of the map, such as ['SFH', 'FFG']; got {shown(desc)}"
+            f"desc must be a list of strings, one for each row of the map, such as ['SFH', 'FFG'], got {shown(desc)}"
         )
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
@@ -54,7 +54,7 @@ def check_map(desc: Any) -> tuple[str, ...]:
                 f"in {shown(row)}"
             )
     if not any("S" in row for row in rows):
-        raise ConfigError("desc has no 'S' (start): the map needs at least one")
+        raise ConfigError(f"desc must contain 'S' (start) at least once, got {shown(desc)}")
     if len(rows) * len(rows[0]) > MAX_CELLS:
         raise ConfigError(
             f"desc must have at most {MAX_CELLS} cells, got {len(rows)} x {len(rows[0])} cells: use a smaller map"

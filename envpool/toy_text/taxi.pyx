@@ -248,7 +248,7 @@ class Taxi(EnvDefinition):
         `fickle_probability` is ignored then.
     """
 
-    goes_on = True
+    continues_after_end = True
     options = {
         "reward_threshold": 8.0,
         "is_rainy": False,

@@ -15,7 +15,7 @@ MAY_DIFFER = {
     *("checkpoint", "checkpoint_every", "env_threads", "plot", "target"),
     *("save", "eval", "capture_video", "tensorboard"),
 }
-#: What a checkpoint consists of.
+#: The parts of a checkpoint.
 KEYS = {"args", "env", "normalization", "agent", "optimizer", "generator", "objects", "progress"}
 
 
@@ -71,13 +71,13 @@ def load(args: Any, env: Any, agent: Any, optimizer: Any, objects: Mapping[str, 
         if content[part].keys() != names.keys():
             raise SystemExit(
                 f"{args.checkpoint} was written by another program, or another version of it, with the {part} "
-                f"{sorted(content[part])} instead of {sorted(names)}: name another file to start anew"
+                f"{sorted(content[part])} instead of {sorted(names)}: name another file to start again"
             )
     changed = [f"--{n.replace('_', '-')} {v}" for n, v in content["args"].items() if given[n] != v]
     if changed:
         raise SystemExit(
             f"{args.checkpoint} was written with other options: pass {' '.join(changed)} to continue it, or name "
-            "another file to start anew"
+            "another file to start again"
         )
     env.set_state(content["env"])
     if content["normalization"]:
@@ -99,7 +99,7 @@ def read(path: str, kind: str, keys: set[str], **options: Any) -> dict[str, Any]
     path : str
         The file.
     kind : str
-        What it must be, for the message.
+        The kind of file, for the message.
     keys : set of str
         The keys of the dict.
     **options
@@ -110,7 +110,7 @@ def read(path: str, kind: str, keys: set[str], **options: Any) -> dict[str, Any]
     try:
         content = torch.load(path, **options)
         reason = "it has other content"
-    except Exception as error:  # whatever damaged bytes make of a pickle
+    except Exception as error:  # unpickling damaged bytes can raise anything
         content, reason = None, str(error).partition("\n")[0] or type(error).__name__
     if not isinstance(content, dict) or content.keys() != keys:
         raise SystemExit(f"{path} is not {kind} that this program can read, or is damaged: {reason}")
@@ -142,5 +142,5 @@ def restore_state(value: Any, state: Any) -> None:
 
 
 def owner_of(value: Any) -> Any:
-    """Return the object that has the state of another one: that of a NumPy generator is in its bit generator."""
+    """Return the object that has the state of another one: a NumPy generator keeps its state in its bit generator."""
     return getattr(value, "bit_generator", value)

@@ -29,7 +29,7 @@ class Curriculum:
     level : float
         The first level, from 0 to 1. Default 0.
     step : float
-        How much the level changes at once, above 0. Default 0.1.
+        How much the level changes at once, greater than 0. Default 0.1.
     harder_at : float
         The level rises if the mean score of `window` episodes is at least this. Default 0.8, for scores that are 1 for
         a success and 0 for a failure.
@@ -37,7 +37,7 @@ class Curriculum:
         The level falls if this mean is at most this number, which must be less than `harder_at`. By default the level
         never falls.
     window : int
-        Number of episodes, at least 1. Default 100. After each change of the level, they are counted anew.
+        Number of episodes, at least 1. Default 100. After each change of the level, the count starts again.
 
     Raises
     ------
@@ -61,16 +61,16 @@ class Curriculum:
         if not callable(randomize):
             raise TypeError(f"randomize must be a function of the level, got {shown(randomize)}")
         if not hasattr(pool, "set_randomize"):
-            raise TypeError(f"pool must be a pool of envpool.make, got {shown(pool)}; pass vec.pool of a VectorEnv")
+            raise TypeError(f"pool must be a pool of envpool.make, got {shown(pool)}: pass vec.pool of a VectorEnv")
         for name, value in (("step", step), ("harder_at", harder_at), ("easier_at", easier_at)):
             if not is_number(value) and (name != "easier_at" or value is not None):
                 raise ConfigError(f"{name} must be a finite number, got {shown(value)}")
         if step <= 0:
-            raise ConfigError(f"step must be above 0, got {shown(step)}")
+            raise ConfigError(f"step must be greater than 0, got {shown(step)}")
         if easier_at is not None and not easier_at < harder_at:
             raise ConfigError(f"easier_at must be less than harder_at, which is {harder_at}, got {shown(easier_at)}")
         if not isinstance(window, int | np.integer) or isinstance(window, bool) or not 1 <= window < 2**31:
-            raise ConfigError(f"window must be an integer from 1 to 2**31 - 1, got {shown(window)}")
+            raise ConfigError(f"window must be an integer between 1 and 2**31 - 1, got {shown(window)}")
         self.pool, self.randomize = pool, randomize
         self.step, self.harder_at, self.easier_at = step, harder_at, easier_at
         self._scores: deque[float] = deque(maxlen=int(window))
@@ -155,5 +155,5 @@ def is_number(value: Any) -> bool:
 def checked_level(level: Any) -> float:
     """Return a level as a float, or raise ConfigError."""
     if not is_number(level) or not 0 <= level <= 1:
-        raise ConfigError(f"level must be a number from 0 to 1, got {shown(level)}")
+        raise ConfigError(f"level must be a number between 0 and 1, got {shown(level)}")
     return float(level)

@@ -16,7 +16,7 @@ from envpool.training.options import natural, number, positive
 
 
 class Measure(NamedTuple):
-    """What a curve shows of episodes.
+    """The values of episodes that a curve shows.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Curve(Episodes):
 
 
 class Returns(Episodes):
-    """Returns of the episodes that a pool with ``finished_episodes=True`` reports; `steps` are those of the pool."""
+    """Returns of the episodes that a pool with ``finished_episodes=True`` reports; `steps` counts its steps."""
 
     def add(self, info: Mapping[str, Any], step: int) -> None:
         """Add the episodes that ended in a step of the pool; `step` is the number of environment steps so far."""

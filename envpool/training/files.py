@@ -10,7 +10,7 @@ from envpool.evaluation.video import check_video
 
 
 def check_files(saved: str | None, video: str | None) -> None:
-    """Make the folders of files that are to be written, and exit with a message if they cannot be.
+    """Make the folders of files that will be written, and exit with a message if they cannot be.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def check_files(saved: str | None, video: str | None) -> None:
     try:
         for path in filter(None, (saved, video)):
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            check_output(Path(path))
+            check_output(Path(path), is_replaced=path == saved)
         if video:
             check_video(Path(video))
     except (ConfigError, ImportError, OSError) as error:

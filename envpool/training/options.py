@@ -102,7 +102,7 @@ class RunArgs:
 
 @dataclass(frozen=True)
 class PolicyArgs:
-    """What to do with the policy after the training."""
+    """Options for the policy after the training."""
 
     save: str | None = option(None, "write the policy to this file at the end, or after Ctrl-C", str)
     eval: str | None = option(
@@ -126,7 +126,7 @@ def parse_args(argv: Sequence[str] | None, args_class: type[T]) -> T:
     Parameters
     ----------
     argv : sequence of str or None
-        The command line; None for that of the process.
+        The command line; None for the arguments of the process.
     args_class : type
         The dataclass. A field whose default is False becomes a flag.
     """

@@ -1,4 +1,4 @@
-"""What a training program does with a policy: save it to a file, restore it, evaluate it, and record a video."""
+"""Saving, restoring and evaluating the policy of a training program, and recording a video of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def use(args: Any, agent: Any, is_interrupted: bool, script: str) -> None:
     agent : torch.nn.Module
         The policy: ``best(obs)`` returns the likeliest actions, and the attributes of ``scale`` are arrays.
     is_interrupted : bool
-        Whether Ctrl-C has stopped the training.
+        True if Ctrl-C has stopped the training.
     script : str
         The program, which has a function ``load(path)``.
     """

@@ -64,7 +64,7 @@ def run_seeds(args: Any, train: Callable[[Any], Any], algorithm: str, measure: M
     algorithm : str
         Its name, for the title of the plot.
     measure : Measure
-        What the target is compared with.
+        The measure that the target is compared with.
     """
     single = [name for name in SINGLE if getattr(args, name, None) is not None]
     if args.seeds > 1 and single:

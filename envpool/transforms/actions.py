@@ -1,4 +1,4 @@
-"""What the options of transforms do to the arrays of actions."""
+"""Transforms of the arrays of actions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from envpool.transforms.observations import row_shape
 
 
 class ActionChange(NamedTuple):
-    """What becomes of one array of an action.
+    """The transforms of one array of an action.
 
     Attributes
     ----------
     clips, rescales : bool
-        What is done, in this order.
+        If True, the array is clipped; if True, it is then rescaled.
     numbers : tuple of numpy.ndarray
         The bounds to clip to, then intercept and gradient: an action x becomes (x - intercept) / gradient. Each is
         float64 and flat, with values of the dtype of the action.
@@ -76,7 +76,7 @@ def rescale(field: Field, low: Any, high: Any, rescaling: Any) -> tuple[npt.NDAr
         new_low, new_high = (np.broadcast_to(np.asarray(b, np.float64), low.shape) for b in rescaling)
     except ValueError:
         raise ConfigError(
-            f"rescale_action={rescaling} does not fit actions of shape {low.shape}: pass numbers, or arrays of it"
+            f"rescale_action must be numbers, or arrays of the shape {low.shape} of the actions, got {rescaling}"
         ) from None
     width = np.array(high, np.longdouble) - np.array(low, np.longdouble)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):

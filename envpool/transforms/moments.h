@@ -198,7 +198,7 @@ EP_NORMALIZE(uint32, uint32_t)
 EP_NORMALIZE(uint64, uint64_t)
 
 /* Adds the rewards of steps, as opposed to resets, to the discounted sums of their rows. A row is a step if it has
- * elapsed steps or, with `resets_at_once`, if it ends an episode; the sum of such an end begins anew. Puts the sums of
+ * elapsed steps or, with `resets_at_once`, if it ends an episode; in this case its sum starts again. Puts the sums of
  * the steps into `chosen` (n), in their order, and returns their number. No branch depends on a row.
  *
  * NumPy adds in float64 here and rounds the result to float32. This is the float32 sum: rounding the sum of two float32
@@ -233,7 +233,7 @@ ENVPOOL_SIMD static void ep_divide(float *io, int64_t n, double deviation) {
   for (int64_t i = 0; i < n; i++) io[i] = (float)((double)io[i] / deviation);
 }
 
-/* np.clip with scalar bounds that are no NaN: NaN stays. */
+/* np.clip with scalar bounds that are not NaN: NaN stays. */
 #define EP_CLIP(NAME, T)                                                                               \
   ENVPOOL_SIMD static void ep_clip_##NAME(T *io, int64_t n, T low, T high) {                           \
     for (int64_t j = 0; j < n; j++) {                                                                  \

@@ -39,7 +39,7 @@ class Normalization:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether the statistics are used but not updated, as for an evaluation; False by default."""
+        """If True, the statistics are used but not updated, as for an evaluation; False by default."""
         return self._transforms.is_frozen
 
     @is_frozen.setter
@@ -75,7 +75,7 @@ class Normalization:
         Parameters
         ----------
         values : mapping of str to array_like
-            What `get` of a pool with the same observations has returned, or ``np.load`` of a file with it.
+            A result of `get` of a pool with the same observations, or ``np.load`` of a file that contains one.
             ``reward.discounted`` may be left out; the sums of the environments then stay unchanged.
 
         Raises
@@ -97,9 +97,11 @@ class Normalization:
             )
         checked = {name: self._check(name, values[name]) for name in required | optional & set(values)}
         for name in self._shapes:
-            if (checked[f"{name}.var"] > LARGEST_SUM / max(float(checked[f"{name}.count"]), 1.0)).any():
+            var, rows = checked[f"{name}.var"], float(checked[f"{name}.count"])
+            if (var > LARGEST_SUM / max(rows, 1.0)).any():
                 raise ConfigError(
-                    f"{name}.var times {name}.count must be at most {LARGEST_SUM:g}, which float32 can hold"
+                    f"{name}.var times {name}.count must be at most {LARGEST_SUM:g}, which float32 can hold, got "
+                    f"{var.max():g} and {rows:g}"
                 )
         for name in self._shapes:
             mean, var, count = (checked[f"{name}.{part}"] for part in ("mean", "var", "count"))
@@ -108,9 +110,9 @@ class Normalization:
         if "reward.discounted" in checked:
             self._transforms.discounted_rewards()[:] = checked["reward.discounted"]
 
-    def restart(self, env_ids: Any = None) -> None:
+    def restart(self, env_id: Any = None) -> None:
         """Restart the discounted sums of environments, by default of all, as a reset does."""
-        self._transforms.discounted_rewards()[slice(None) if env_ids is None else integers(env_ids)] = 0
+        self._transforms.discounted_rewards()[slice(None) if env_id is None else integers(env_id)] = 0
 
     def copy(self, source_ids: Any, target_ids: Any) -> None:
         """Copy the discounted sums of environments to others."""
@@ -135,7 +137,7 @@ class Normalization:
             allowed = "finite and not negative" if part in ("var", "count") else "finite"
             raise ConfigError(f"{name} must be {allowed}, got {array[~is_fine].flat[0]}")
         if part == "count" and not 0 < array <= LARGEST_SUM:
-            raise ConfigError(f"{name} must be positive and at most {LARGEST_SUM:g}, got {array}")
+            raise ConfigError(f"{name} must be greater than 0 and at most {LARGEST_SUM:g}, got {array}")
         if part in ("mean", "discounted") and (too_large := np.abs(array) > LARGEST_MEAN).any():
             raise ConfigError(
                 f"{name} must be between {-LARGEST_MEAN:g} and {LARGEST_MEAN:g}, whose squares float32 can "
@@ -145,5 +147,5 @@ class Normalization:
 
 
 def integers(ids: Any) -> npt.NDArray[np.int64]:
-    """Return ids that a pool has accepted as integers, which those of an empty list are not."""
+    """Return ids that a pool has accepted as integers: an empty list would become an array of floats."""
     return np.asarray(ids, np.int64)

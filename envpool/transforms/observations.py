@@ -1,4 +1,4 @@
-"""What the options of transforms do to the arrays of observations, whose fields the environment declares."""
+"""Transforms of the arrays of observations, whose fields the environment declares."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ MAX_DIMS = 6  # ENVPOOL_MAX_DIMS
 
 
 class FieldChange(NamedTuple):
-    """What becomes of one field of an environment before a batch is complete.
+    """The transforms of one field of an environment before a batch is complete.
 
     Attributes
     ----------
     target : int
         Number of the field to which its rows are written.
     passes : bool
-        If True, rows are written as they are, and the following do not matter.
+        If True, rows are written as they are, and the attributes below do not matter.
     has_time : bool
-        Whether elapsed steps are appended.
+        If True, elapsed steps are appended.
     time_scale : float
         Divisor of the elapsed steps.
     depth : int
         Number of rows in a stack.
     casts : bool
-        Whether the target is float32 and the source is not.
+        True if the target is float32 and the source is not.
     items : int
         Elements of one row, before any change.
     has_players : bool
-        Whether there is a row for each place of a player.
+        True if there is a row for each place of a player.
     rows : int
         Rows of one environment: 1, or the places for players.
     time_places : tuple of int
@@ -80,7 +80,7 @@ def transform_fields(
     num_players: int = 0,
     groups: Sequence[PlayerGroup] = (),
 ) -> Observations:
-    """Return what the options make of the fields of an environment.
+    """Return the fields of an environment after the transforms that the options ask for.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def check_field(
 ) -> None:
     """Raise ConfigError if a transform is not defined for an array of the observation.
 
-    `groups` are those of the players, empty if the array has no rows of players.
+    `groups` are the groups of the players, empty if the array has no rows of players.
     """
     low, high = (None if bound is None else end(bound) for bound, end in ((field.low, np.min), (field.high, np.max)))
     spec = ArraySpec(field.dtype, field.shape, low, high)
@@ -207,7 +207,7 @@ def check_field(
         smaller = [g.name for g in groups if g.shapes.get(field.name, row_shape(field)) != row_shape(field)]
         if smaller and len(spec.row_shape) > 1:
             raise ConfigError(
-                f"time_aware needs rows of one dimension if players have smaller ones, as those of {smaller[0]!r}, but "
+                f"time_aware needs rows of one dimension if players such as {smaller[0]!r} have smaller ones, but "
                 f"{what}: read the elapsed steps in info['elapsed_step'] instead"
             )
     if options["time_aware"] == "normalized" and limit == np.iinfo(np.int32).max:
@@ -222,7 +222,7 @@ def check_field(
 def full_bounds(field: Field, ends: tuple[float, float]) -> tuple[Any, Any]:
     """Return the bounds of every element, float64 arrays of the row shape; `ends` for an array without bounds.
 
-    If the players have bounds of their own, they are those of all rows, one player after the other.
+    If the players have bounds of their own, the result has the bounds of all rows, one player after the other.
     """
     shape = row_shape(field)
     low, high = (end if value is None else value for value, end in zip((field.low, field.high), ends, strict=True))
@@ -237,7 +237,7 @@ def full_bounds(field: Field, ends: tuple[float, float]) -> tuple[Any, Any]:
 def timed(field: Field, options: Mapping[str, Any], limit: int, places: tuple[int, ...] = ()) -> Field:
     """Return the field of rows that are flattened and have the elapsed steps at their ends.
 
-    With players, `places` are those of `places_of_time`.
+    With players, `places` is a result of `places_of_time`.
     """
     if not options["time_aware"]:
         return field
@@ -277,7 +277,7 @@ def stacked(field: Field, options: Mapping[str, Any], has_players: bool = False)
 
 
 def bounded(field: Field, options: Mapping[str, Any]) -> Field:
-    """Return the field of what is handed out: dtype and bounds after normalisation, cast and clipping."""
+    """Return the field that is handed out: dtype and bounds after normalisation, cast and clipping."""
     if options["normalize_obs"]:
         field = field._replace(dtype=np.dtype(np.float32), low=None, high=None)
     elif options["float32_obs"] and field.dtype != np.float32:

@@ -1,4 +1,4 @@
-"""Transforms: what the options of transforms make of an environment definition and of its batches.
+"""Transforms of an environment definition and of its batches, as the options say.
 
 The code of the transforms is imported with the first one that is used: most pools have none.
 """

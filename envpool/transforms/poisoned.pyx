@@ -1,8 +1,8 @@
 # optimize: -Og
 """An env definition around another one, the inner definition, which fills what the inner one must write beforehand.
 
-Before each call it fills the rows of all fields, and `reward` and `terminated` of the rows that are no resets. What the
-inner definition leaves out then shows.
+Before each call it fills the rows of all fields, and `reward` and `terminated` of the rows that are not resets. Values
+that the inner definition does not write then show.
 """
 
 from libc.math cimport NAN

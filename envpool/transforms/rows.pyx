@@ -1,9 +1,9 @@
 """The rows of a wrapped env definition: elapsed steps are appended, rows are stacked, and values are cast.
 
-A definition does not know how often a row is written, so a step only marks its envs (`fresh`). Whoever writes the row
+A definition does not know how often a row is written, so a step only marks its envs (`fresh`). The writer of the row
 of a marked env puts its observation on the stack first; a row that is written again shows the same stack. A row is
 always written before its env is stepped again, except for an env that failed, which is reset next and whose stack
-begins anew.
+starts again.
 
 The observations of the inner definition go to memory by env id, so that the rows of consecutive ids are written with
 one call.
@@ -20,7 +20,7 @@ cdef extern from "envpool/_core/dtypes.h" nogil:
 
 
 cdef inline int64_t row_bytes(const FieldPlan* p) noexcept nogil:
-    """Returns the size of a row that is handed out, that of an env or of a player."""
+    """Returns the size of a row of an env, or of a player, that is handed out."""
     return p.depth * frame_items(p) * (4 if p.casts else p.item_bytes)
 
 
@@ -50,7 +50,7 @@ cdef void note_players(State* s, const envpool_batch* batch, int64_t id, bint is
 
 
 cdef void* const* targets_of(State* s, const envpool_rows* rows, void** fields) noexcept nogil:
-    """Returns the arrays to which the inner definition writes; those of fields that are not passed through are NULL."""
+    """Returns the arrays to which the inner definition writes; NULL for fields that are not passed through."""
     cdef int32_t k
     for k in range(s.config.num_fields):
         fields[k] = rows.fields[s.config.fields[k].target] if s.config.fields[k].passes else NULL
@@ -102,7 +102,7 @@ cdef void push(State* s, int32_t k, int32_t id, int64_t player, uint8_t fresh) n
 
 
 cdef void write_row(State* s, int32_t k, int32_t id, int64_t player, uint8_t fresh, char* target) noexcept nogil:
-    """Writes one row of a field, that of an env or of a player, whose row of the inner definition is in `rows`."""
+    """Writes one row of a field, of an env or a player, whose row of the inner definition is in `rows`."""
     cdef const FieldPlan* p = &s.config.fields[k]
     cdef int64_t bytes_of_item = 4 if p.casts else p.item_bytes
     cdef int64_t at = <int64_t>id * p.rows + player, head

@@ -4,15 +4,15 @@ The consumer applies them when it hands a batch out, once per row, in the order 
 depend on threads. Transforms of single rows, such as stacks of frames, belong to the env definition; see
 ``envpool/transforms/wrapped.pyx``.
 
-Invariant: in a sync pool whose batches have all envs, observations and moments are those of gymnasium's
-``wrappers.vector.NormalizeObservation`` around the same pool, and rewards those of ``wrappers.vector.NormalizeReward``,
-rounded to float32; see moments.h for the arithmetic.
+Invariant: in a sync pool whose batches have all envs, observations and moments equal the results of gymnasium's
+``wrappers.vector.NormalizeObservation`` around the same pool, and rewards equal the results of
+``wrappers.vector.NormalizeReward``, rounded to float32; see moments.h for the arithmetic.
 
 If an array changes its dtype, the envs write their rows to a field of their own, which is not handed out. The final
 observations of SAME_STEP are normalised by the moments that the batch has left, and do not count in them.
 
-Of envs with players, the rows are those of the players that are present: each player is transformed as if it were an
-env, and all have the same moments. The row of a player that joins counts as a step without a reward.
+Envs with players have a row for each player that is present: each player is transformed as if it were an env, and all
+have the same moments. The row of a player that joins counts as a step without a reward.
 """
 
 import numpy as np
@@ -57,7 +57,7 @@ cdef struct ArrayPlan:          # the transforms of one array of an observation
     int32_t target              # the field that is handed out; equal to source: the rows are changed in place
     int32_t dtype               # an envpool_dtype, of the source
     int64_t items               # elements of a row
-    bint has_players            # whether each player of an env has a row
+    bint has_players            # each player of an env has a row
     bint normalizes
     bint clips
     ep_moments moments
@@ -76,10 +76,10 @@ cdef class BatchScaling(BatchTransforms):
     arrays : sequence of tuple
         One (name, source, target, dtype, items, has_players) per array of the observation: its name, the numbers of the
         field that the envs write and of the field that is handed out, the number of the source's envpool_dtype, the
-        elements of a row, and whether each player has a row. The dtype of the target is float32, or that of the source
-        if they are equal.
+        elements of a row, and True if each player has a row. The dtype of the target is float32, or, if both fields are
+        the same, the dtype of the source.
     obs_epsilon : float or None
-        What normalisation adds to variances of observations; None: observations are not normalised.
+        Added to the variances of observations in normalisation; None: observations are not normalised.
     obs_bounds, reward_bounds : (float, float) or None
         Bounds to clip to after normalisation; None: no clipping.
     scale : float
@@ -111,8 +111,8 @@ cdef class BatchScaling(BatchTransforms):
     cdef float reward_high
     cdef ep_moments returns     # of the discounted rewards
     cdef float* discounted      # by env, or by env and player: discounted sum of its rewards
-    cdef float* chosen          # those of the rows that count, in their order
-    cdef public bint is_frozen  # whether the moments stay as they are
+    cdef float* chosen          # the sums of the rows that count, in their order
+    cdef public bint is_frozen  # the moments stay as they are
 
     def __init__(self, num_envs, arrays, obs_epsilon, obs_bounds, scale, returns, reward_bounds, num_players=0):
         cdef ArrayPlan* a
@@ -216,7 +216,8 @@ cdef class BatchScaling(BatchTransforms):
         """Adds the rewards of steps, as opposed to resets, to the discounted sums. Returns the number of steps, whose
         sums are `chosen`.
 
-        The row of a reset has elapsed_step 0. So has with SAME_STEP that of a last step, whose env begins another sum.
+        The row of a reset has elapsed_step 0. With SAME_STEP, so has the row of a last step, whose env begins another
+        sum.
         """
         cdef const int32_t* ids = <const int32_t*>b.core[ENV_ID] + row
         cdef const int32_t* elapsed = <const int32_t*>b.core[ELAPSED_STEP] + row
@@ -235,7 +236,7 @@ cdef class BatchScaling(BatchTransforms):
         return count
 
     cdef void note_resets(self, const int32_t* ids, int32_t n) noexcept:
-        """Begins the discounted sums of envs that the user resets anew."""
+        """Restarts the discounted sums of envs that the user resets."""
         cdef int64_t size = max(self.num_players, 1)
         cdef int32_t i
         for i in range(n):
@@ -267,8 +268,7 @@ cdef class BatchScaling(BatchTransforms):
                     self.transform_rows(a, b.final, row, 1)
 
     cdef void transform_rewards_of_players(self, const Engine* e, Block* b, int64_t first, int64_t end) noexcept:
-        """Does what transform_rewards() does, with the rewards of the players that are present in rows first to
-        end - 1."""
+        """transform_rewards() for the players that are present in rows first to end - 1."""
         cdef const uint8_t* mask = <const uint8_t*>b.core[PLAYER_MASK]
         cdef const uint8_t* terminated = <const uint8_t*>b.core[PLAYER_TERMINATED]
         cdef const uint8_t* truncated = <const uint8_t*>b.core[PLAYER_TRUNCATED]
@@ -286,7 +286,7 @@ cdef class BatchScaling(BatchTransforms):
                     continue
                 if self.scales_reward:
                     reward[at] *= self.scale
-                if self.normalizes_reward:      # the sum of a player that leaves an episode begins anew, too
+                if self.normalizes_reward:      # the sum of a player that leaves an episode starts again, too
                     count += ep_discount(self.discounted + ids[r] * self.num_players + p, reward + at, elapsed + r,
                                          terminated + at, truncated + at, 1, <float>self.gamma,
                                          e.autoreset == SAME_STEP or not is_over, self.chosen + count)
@@ -308,7 +308,7 @@ cdef class BatchScaling(BatchTransforms):
     def moments(self, str name):
         """Return mean, variance and count of an array of the observation, or of "reward"; fresh arrays (items,).
 
-        Their dtype is that of the arrays in gymnasium's RunningMeanStd: float32 or float64.
+        They have the dtype of the arrays in gymnasium's RunningMeanStd: float32 or float64.
         """
         cdef ep_moments* m = self.find(name)
         cdef int64_t k
@@ -319,8 +319,8 @@ cdef class BatchScaling(BatchTransforms):
     def set_moments(self, str name, cnp.ndarray mean, cnp.ndarray var, double count, bint single):
         """Replace mean and variance, C-contiguous float64 with `items` elements, and count; see moments().
 
-        single: they are values of float32 arrays. The moments of float32 observations always are, and those of rewards
-        never.
+        single: they are values of float32 arrays. The moments of float32 observations always are, the moments of
+        rewards never.
         """
         cdef ep_moments* m = self.find(name)
         cdef int64_t k

@@ -179,9 +179,9 @@ def wrap(capsule, fields, actions, field_plans, action_plans):
     fields, actions : sequence of Field
         The tables of the new definition.
     field_plans : sequence of FieldChange
-        What becomes of each field of the inner definition, see ``envpool/transforms/observations.py``.
+        The transforms of each field of the inner definition, see ``envpool/transforms/observations.py``.
     action_plans : sequence of ActionChange or None
-        What becomes of each action field, see ``envpool/transforms/actions.py``; None: nothing.
+        The transforms of each action field, see ``envpool/transforms/actions.py``; None for a field without any.
 
     Returns
     -------

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from envpool.errors import EnvPoolError
 
-class MismatchError(AssertionError):
+
+class MismatchError(EnvPoolError, AssertionError):
     """Two results cannot be compared: an array is missing, or its shape or type differs."""
 
 

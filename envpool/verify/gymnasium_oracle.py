@@ -40,7 +40,7 @@ class GymnasiumOracle(Oracle):
         The pool's info key ("a.b" for nested ones) -> upstream's info key, or a callable of (env, upstream's info).
         Records for which upstream's info lacks the key are not compared; it must not lack in all of them.
     note : str
-        How the environment differs from the one of this id, for example its rules are those of an earlier version.
+        How the environment differs from the one of this id, for example it has the rules of an earlier version.
     """
 
     id: str | EnvSpec

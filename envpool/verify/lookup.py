@@ -15,12 +15,13 @@ import gymnasium
 
 from envpool._support.packages import install, load_compiled
 from envpool._support.text import shown
+from envpool.errors import EnvPoolError
 from envpool.tasks.registry import registry
 from envpool.verify.oracle import Oracle
 
 INSTALL = install("verify")
 
-#: Folders of code that is not the user's: Python's, those of installed packages, and this package.
+#: Folders of code that is not the user's: Python, installed packages, and this package.
 INSTALLED = (
     *{get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")},
     str(Path(__file__).parents[1]),
@@ -34,11 +35,11 @@ MISSING = (
 )
 
 
-class MissingUpstreamError(ImportError):
+class MissingUpstreamError(EnvPoolError, ImportError):
     """A package of an upstream environment is missing, or its version does not have the environment."""
 
 
-class FailedUpstreamError(RuntimeError):
+class FailedUpstreamError(EnvPoolError, RuntimeError):
     """An upstream environment raised an exception."""
 
 
@@ -89,7 +90,7 @@ def oracle_of(task_id: str) -> Oracle | None:
     Raises
     ------
     UnknownTaskError
-        There is no such task.
+        The task does not exist.
     MissingUpstreamError
         A package of the upstream environment is missing.
     FailedUpstreamError

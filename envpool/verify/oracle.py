@@ -40,8 +40,8 @@ class Oracle:
     options : mapping
         Options of the pool under which it equals upstream; the others have their defaults.
     packages : tuple of str
-        Packages whose versions may change what upstream returns, as pip names them. The versions that the task equals
-        are those of the extra ``verify``.
+        Packages whose versions may change what upstream returns, as pip names them. The task equals the
+        versions of the extra ``verify``.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)

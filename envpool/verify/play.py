@@ -96,7 +96,7 @@ def play(task_id: str, oracle: Oracle, steps: int, seed: int, num_envs: int) -> 
     Returns
     -------
     Outcome
-        What was compared, and the first difference.
+        The compared fields, and the first difference.
 
     Raises
     ------

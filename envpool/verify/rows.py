@@ -1,4 +1,4 @@
-"""Whether a native environment writes everything that a step must write; for the tests of its author."""
+"""A check that a native environment writes everything that a step must write; for the tests of its author."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ POISONS = (0x00, 0xFF)
 def check_rows(task_id: str, *, steps: int = 300, num_envs: int = 3, **options: Any) -> None:
     """Raise unless a task writes all of its fields in every step and reset, and reward and terminated in every step.
 
-    Memory of a batch is used again, so that a value which an environment leaves out is that of an earlier batch. The
+    Memory of a batch is used again, so that a value which an environment leaves out comes from an earlier batch. The
     function plays the task with random actions in two pools, in which this memory is filled with zeros and ones before
-    each call, and compares what they return.
+    each call, and compares their results.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 from envpool.errors import ConfigError
 from envpool.vizdoom.names import BUTTONS, FIRST_DELTA_BUTTON
 
-#: Buttons of which at most one is pressed, because they cancel each other.
+#: Groups of buttons that cancel each other, so that at most one of a group is pressed.
 PAIRS = tuple(
     (BUTTONS.index(a), BUTTONS.index(b))
     for a, b in (

@@ -57,7 +57,7 @@ KEYS = (
 
 @dataclass
 class Scenario:
-    """What a configuration file says.
+    """The contents of a configuration file.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Scenario:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Return what a configuration file says, or raise a ConfigError that names the line."""
+    """Return the contents of a configuration file, or raise a ConfigError that names the line."""
     try:
         if path.exists() and not path.is_file():  # a device may have no end
             raise OSError("it is not a regular file")
@@ -118,7 +118,7 @@ def entries(text: str, path: Path) -> Iterator[tuple[int, str, str, bool]]:
             continue
         found = re.match(r"([^=+]+)(\+?=)(.*)", line)
         if not found:
-            raise ConfigError(f"{path}, line {number}: {shown(line)} is not of the form 'key = value'")
+            raise ConfigError(f"{path}, line {number}: an entry must be 'key = value', got {shown(line)}")
         key, sign, value = found[1].strip().lower().replace("_", ""), found[2], found[3].strip()
         while key.startswith("available") and not value.endswith("}"):
             _, more = next(lines, (0, None))
@@ -135,29 +135,29 @@ def set_entry(scenario: Scenario, folder: Path, key: str, value: str, appends: b
         raise ValueError(f"unknown key {shown(key)}" + (f"; did you mean {close[0]!r}?" if close else ""))
     if key in RENDER_FLAGS:
         bit = RENDER_FLAGS[key][0]
-        scenario.render_mode = scenario.render_mode & ~bit | (bit if as_bool(value) else 0)
+        scenario.render_mode = scenario.render_mode & ~bit | (bit if as_bool(key, value) else 0)
     elif key in REWARDS or key in OTHER_REWARDS:
-        scenario.rewards[key] = as_reward(value)
+        scenario.rewards[key] = as_reward(key, value)
     elif key in ("availablebuttons", "availablegamevariables"):
         is_buttons = key == "availablebuttons"
-        names = as_names(value, BUTTONS if is_buttons else VARIABLES)
+        names = as_names(key, value, BUTTONS if is_buttons else VARIABLES)
         known = scenario.buttons if is_buttons else scenario.variables
         known[:] = dict.fromkeys([*(known if appends else ()), *names])
     elif key == "screenresolution":
-        width, height = choice(value.upper().removeprefix("RES_").replace("_", ""), RESOLUTIONS).split("X")
+        width, height = choice(key, value.upper().removeprefix("RES_").replace("_", ""), RESOLUTIONS).split("X")
         scenario.screen_size = int(width), int(height)
     elif key == "screenformat":
-        scenario.screen_format = choice(value.upper(), tuple(SCREEN_FORMATS))
+        scenario.screen_format = choice(key, value.upper(), tuple(SCREEN_FORMATS))
     elif key == "automapmode":
-        scenario.automap_mode = AUTOMAP_MODES.index(choice(value.upper(), AUTOMAP_MODES))
+        scenario.automap_mode = AUTOMAP_MODES.index(choice(key, value.upper(), AUTOMAP_MODES))
     elif key == "episodestarttime":
-        scenario.start_tic = max(as_count(value), 1)
+        scenario.start_tic = max(as_count(key, value), 1)
         if scenario.start_tic > MAX_START_TIC:
             raise ValueError(
-                f"{shown(value)} is more than {MAX_START_TIC} tics, which would take minutes in each reset"
+                f"{key} must be at most {MAX_START_TIC} tics, got {shown(value)}: each reset would take minutes"
             )
     elif key == "doomskill":
-        scenario.skill = min(max(as_count(value), 1), 5)
+        scenario.skill = min(max(as_count(key, value), 1), 5)
     elif key == "gameargs":
         scenario.arguments[:] = [*(scenario.arguments if appends else ()), *value.split()]
     elif key == "doomscenariopath":
@@ -166,38 +166,42 @@ def set_entry(scenario: Scenario, folder: Path, key: str, value: str, appends: b
         scenario.iwad = folder / value
 
 
-def choice(value: str, allowed: tuple[str, ...] | list[str]) -> str:
+def choice(key: str, value: str, allowed: tuple[str, ...] | list[str]) -> str:
     """Return a value that is allowed, or raise ValueError."""
     if value not in allowed:
-        raise ValueError(f"{shown(value)} is not one of {', '.join(allowed)}")
+        raise ValueError(f"{key} must be one of {', '.join(allowed)}, got {shown(value)}")
     return value
 
 
-def as_names(value: str, known: tuple[str, ...]) -> list[str]:
+def as_names(key: str, value: str, known: tuple[str, ...]) -> list[str]:
     """Return the names in a list in braces, with or without underscores and in any case."""
     if not (value.startswith("{") and value.endswith("}")):
-        raise ValueError(f"{shown(value)} is not a list in braces")
+        raise ValueError(f"{key} must be a list in braces, got {shown(value)}")
     short = {name.replace("_", ""): name for name in known}
-    return [short[choice(word.upper().replace("_", ""), tuple(short))] for word in value[1:-1].split()]
+    words = [word.upper().replace("_", "") for word in value[1:-1].split()]
+    return [short[choice(f"each name in {key}", word, tuple(short))] for word in words]
 
 
-def as_bool(value: str) -> bool:
+def as_bool(key: str, value: str) -> bool:
     """Return a truth value."""
     if value.lower() not in ("true", "false", "1", "0"):
-        raise ValueError(f"{shown(value)} is neither true nor false")
+        raise ValueError(f"{key} must be true or false, got {shown(value)}")
     return value.lower() in ("true", "1")
 
 
-def as_reward(value: str) -> float:
+def as_reward(key: str, value: str) -> float:
     """Return a finite number."""
-    reward = float(value)
+    try:
+        reward = float(value)
+    except ValueError:
+        reward = math.nan
     if not math.isfinite(reward):
-        raise ValueError(f"{shown(value)} is not finite")
+        raise ValueError(f"{key} must be a finite number, got {shown(value)}")
     return reward
 
 
-def as_count(value: str) -> int:
-    """Return an integer from 0 to 2**31 - 1."""
+def as_count(key: str, value: str) -> int:
+    """Return an integer between 0 and 2**31 - 1."""
     if not value.isdecimal() or int(value) >= 2**31:
-        raise ValueError(f"{shown(value)} is not an integer from 0 to 2**31 - 1")
+        raise ValueError(f"{key} must be an integer between 0 and 2**31 - 1, got {shown(value)}")
     return int(value)

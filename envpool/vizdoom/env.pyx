@@ -10,14 +10,14 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strncpy
 
-from envpool.atari.image cimport Resizer
 from envpool.env cimport (
     ENVPOOL_CAPSULE_NAME, envpool_env, envpool_env_init, envpool_frames, envpool_rows, envpool_seeds,
 )
 from envpool.numerics.rng_legacy cimport ep_mt19937_seed
+from envpool.raster.resize cimport Resizer, new_resizer
 from envpool.vizdoom.envs cimport (
     AUTOMAP, DEPTH, DIVERGED, HAS_PLAYERS, LABELS, MAX_ARGUMENTS, MAX_INFOS, MAX_PLAYERS, MAX_VARIABLES, NO_ENGINE,
-    NO_MEMORY, OTHER_SCENARIO, RESEEDED, SCREEN, TOO_LONG, Config, Env, Envs, create, destroy, new_resizer, region_of,
+    NO_MEMORY, OTHER_SCENARIO, RESEEDED, SCREEN, TOO_LONG, Config, Env, Envs, create, destroy, region_of,
 )
 from envpool.vizdoom.episodes cimport frame_of, step_many
 from envpool.vizdoom.rows cimport MAX_ROWS

@@ -7,15 +7,15 @@
 
 #include "engine/engine.h"
 #include "engine/seats.h"
-#include "envpool/atari/image/resize.h"
 #include "envpool/env.h"
+#include "envpool/raster/resize.h"
 #include "envpool/replay.h"
 #include "envpool/rng_legacy.h"
 
 namespace envpool::vizdoom {
 
-using atari::Resizer;
-using atari::new_resizer;
+using raster::Resizer;
+using raster::new_resizer;
 
 enum { kMaxVariables = 160, kMaxInfos = 56, kMaxGroups = 4 };
 
@@ -62,7 +62,7 @@ struct Config {
   int32_t num_groups;
   Group groups[kMaxGroups];
   int32_t weapon_duration;
-  int32_t scenario_reward; /* whether the reward is that of the scenario                                    */
+  int32_t scenario_reward; /* whether the reward comes from the scenario                                    */
   uint64_t scenario;    /* digest of what the configuration file says                                       */
   double patience;
   double gain[kMaxVariables]; /* reward for each unit by which a variable rises                             */
@@ -73,7 +73,7 @@ struct Config {
   double map_exit_reward;
 };
 
-/* A player of an env. What belongs to the whole env is that of its first player. */
+/* A player of an env. The first player of an env also has what belongs to the whole env. */
 struct Env {
   Engine engine;
   ep_mt19937 rng;     /* draws the seed of each episode                                                     */

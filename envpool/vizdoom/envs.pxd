@@ -3,9 +3,9 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 
-from envpool.atari.image cimport Resizer
 from envpool.env cimport envpool_setup
 from envpool.numerics.rng_legacy cimport ep_mt19937
+from envpool.raster.resize cimport Resizer
 from envpool.replay cimport envpool_history
 
 cdef extern from "engine/engine.h" namespace "envpool::vizdoom" nogil:
@@ -162,7 +162,6 @@ cdef extern from "envs.h" namespace "envpool::vizdoom" nogil:
         Resizer* resizer
         Env* env
 
-    Resizer* new_resizer(int from_height, int from_width, int height, int width, bint area)
     int32_t seats_of(Env* env, const Config* c, Engine** engines)
     int create(const envpool_setup* setup, void** state)
     void destroy(void* state)

@@ -113,8 +113,8 @@ cdef void press(Envs* s, Env* env, const double* action) noexcept nogil:
 cdef void note_start(Env* env) noexcept nogil:
     """Record what the next engine is started from: the generator that draws the seeds of its games.
 
-    Some pixels depend on the earlier games of an engine, such as those of smoke, of the automap after a reset, and of
-    the weapon, which continues to bob. Therefore a history begins with the engine.
+    Some pixels depend on the earlier games of an engine, such as the pixels of smoke, of the automap after a
+    reset, and of the weapon, which continues to bob. Therefore a history begins with the engine.
     """
     env.start = env.rng
     env.is_reseeded = False
@@ -239,7 +239,7 @@ cdef bint finish_reset(Envs* s, Env* env, int32_t id, uint8_t how) noexcept nogi
 
 
 cdef int reset_all(Envs* s, const envpool_batch* b) noexcept nogil:
-    """Reset the envs of a batch that are to be reset. All engines that are needed are started before the first wait."""
+    """Execute the resets of a batch. All engines that are needed are started before the first wait."""
     cdef int32_t k, i
     cdef int failed = 0
     for k in range(b.num_resets):

@@ -73,7 +73,7 @@ class ViZDoom(EnvDefinition):
     The action is float64 (number of available buttons): 0 or 1 for buttons, numbers for delta buttons. With
     `use_combined_action` it is int32, an index into the combinations of buttons. Info contains game variables, float64.
 
-    With ``max_num_players`` above 1, an environment is one game of this number of players, each of which has an engine;
+    With ``max_num_players`` above 1, an environment is one game of this number of players, each with an engine;
     all arrays have a row for each of them.
 
     A step holds the action for frame_skip tics or until the episode ends. An episode terminates when the player is dead
@@ -113,11 +113,11 @@ class ViZDoom(EnvDefinition):
         For combined actions: number of values, smallest and largest value of delta buttons, e.g.
         ``{"TURN_LEFT_RIGHT_DELTA": (5, -10.0, 10.0)}``. Others are 0.
     cfg_path : str
-        Configuration file. If empty, that of the scenario.
+        Configuration file. If empty, the scenario's own file.
     wad_path : str
         File with the scenario's maps. If empty, the one that the configuration file names.
     vzd_path : str
-        The engine. If empty, that of the vizdoom package.
+        The engine. If empty, the engine of the vizdoom package.
     iwad_path : str
         File of the game. If empty, the one that the configuration file names, or else freedoom2.wad of the package.
     game_args : str
@@ -129,7 +129,7 @@ class ViZDoom(EnvDefinition):
     game_variables : tuple of str
         Names of further game variables in the info, e.g. ``("POSITION_X", "ANGLE")``.
     scenario_reward : bool
-        If True, the reward is that of the scenario, as ``DoomGame.make_action`` returns it, instead of that of
+        If True, the reward comes from the scenario, as ``DoomGame.make_action`` returns it; if False, from
         reward_config and selected_weapon_reward_config.
     """
 
@@ -279,7 +279,9 @@ def checked_rewards(rewards: Any) -> Mapping[str, tuple[float, float]]:
     """Return reward_config, or raise an error that names the wrong entry."""
     for name, pair in checked_dict("reward_config", rewards).items():
         if name not in VARIABLES:
-            raise ConfigError(f"reward_config: {shown(name)} is not the name of a vizdoom.GameVariable")
+            raise ConfigError(
+                f"each key of reward_config must be the name of a vizdoom.GameVariable, got {shown(name)}"
+            )
         if not are_numbers(pair, 2):
             raise ConfigError(f"reward_config[{shown(name)}] must be two finite numbers, got {shown(pair)}")
     return rewards  # type: ignore[no-any-return]
@@ -303,7 +305,8 @@ def checked_deltas(config: Any) -> Mapping[str, tuple[int, float, float]]:
     for name, entry in checked_dict("delta_button_config", config).items():
         if name not in BUTTONS[FIRST_DELTA_BUTTON:]:
             raise ConfigError(
-                f"delta_button_config: {shown(name)} is not one of {', '.join(BUTTONS[FIRST_DELTA_BUTTON:])}"
+                f"each key of delta_button_config must be one of {', '.join(BUTTONS[FIRST_DELTA_BUTTON:])}, got "
+                f"{shown(name)}"
             )
         if not are_numbers(entry, 3) or int(entry[0]) != entry[0] or not 0 <= entry[0] <= 10_000 or entry[1] > entry[2]:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""What ``envpool doctor`` says about the engine of ViZDoom."""
+"""The checks of ``envpool doctor`` for the engine of ViZDoom."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def arguments_of(config: Any, scenario: Scenario, limit: int) -> list[str]:
 
 
 def check_map(name: str, files: list[str]) -> None:
-    """Raise ConfigError if files lack a map, in place of which the engine would play the first one."""
+    """Raise ConfigError if files lack a map: the engine would play the first one instead."""
     found = [maps_of(file) for file in files]
     maps = {known for names in found for known in names or ()}
     if None not in found and name.upper() not in maps:

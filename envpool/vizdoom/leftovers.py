@@ -1,4 +1,4 @@
-"""What processes left behind that were killed while an engine started; engine/engine.h says how it is recognised."""
+"""Leftovers of processes that were killed while an engine started; engine/engine.h says how to recognise them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ cdef inline uint8_t reset_of(const Config* c, const uint8_t* row) noexcept nogil
 
 
 cdef inline bint is_valid_row(const Config* c, const uint8_t* row) noexcept nogil:
-    """Whether a row is an action that the pool accepts, or a reset."""
+    """Return whether a row is an action that the pool accepts, or a reset."""
     cdef double number
     cdef int32_t i
     if reset_of(c, row):

@@ -64,7 +64,7 @@ class ViZDoomPlayer:
     Parameters
     ----------
     oracle : ViZDoomOracle
-        What is played.
+        The task to play.
     seed : int
         Seed of the game, 0 to 2**32 - 1.
     frame_skip : int

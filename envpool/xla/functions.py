@@ -10,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from envpool._core.casts import CastError, fitted
 from envpool._support.packages import load_compiled
-from envpool.errors import ConfigError, PoolStateError
+from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError
+from envpool.tasks.carried import refuse_objects
 
 bridge: Any = load_compiled(
     "envpool.xla.bridge",
@@ -42,6 +44,7 @@ def make_functions(pool: Any) -> tuple[Any, Callable[..., Any], Callable[..., An
             "finished_episodes=True adds arrays whose number of rows changes, but the shapes of XLA are fixed: make "
             "the pool without the option; the entries of episode_statistics=True stay"
         )
+    refuse_objects(pool.spec.config, "xla()")
     handle, nest, arrays = bridge.connect(pool)
     batch_size = int(pool.config["batch_size"])
 
@@ -89,12 +92,29 @@ def batch_of(rows: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
 def operands(handle: Any, action: Any, env_id: Any) -> tuple[Any, ...]:
     """Return the keys of a dict of actions ("" if the action is an array), then the arrays of a call that sends."""
     if not isinstance(action, dict):
-        arrays = [action] if env_id is None else [action, env_id]
-        return "", handle, *map(jnp.asarray, arrays)
+        arrays = {"action": action} if env_id is None else {"action": action, "env_id": env_id}
+        return "", handle, *(operand(name, value) for name, value in arrays.items())
     flat = flatten(action)
     if env_id is not None:
         flat["env_id"] = env_id
-    return ",".join(flat), handle, *map(jnp.asarray, flat.values())
+    return ",".join(flat), handle, *(operand(name, value) for name, value in flat.items())
+
+
+def operand(name: str, value: Any) -> Any:
+    """Return an action or env ids as an array of JAX.
+
+    JAX that is limited to 32 bits wraps the values of 64-bit NumPy arrays. If one of them would change, an ActionError
+    or EnvIdError is raised instead.
+    """
+    is_numpy = isinstance(value, (np.ndarray, np.generic))
+    if is_numpy and (dtype := jax.dtypes.canonicalize_dtype(value.dtype)) != value.dtype:
+        try:
+            value = fitted(value, dtype)
+        except CastError as error:
+            if name.endswith("env_id"):
+                raise EnvIdError(f"{name} contains {error}; nothing was sent") from None
+            raise ActionError(f"action {name!r} contains {error}; nothing was sent") from None
+    return jnp.asarray(value)
 
 
 def ids_of(keys: str, args: list[Any]) -> Any:

@@ -19,7 +19,7 @@
  *
  * An env with the flag ENVPOOL_PLAYERS has places for max_num_players players, who may come and go. Its arrays whose
  * shape begins with -1 have one row per player: a batch has max_num_players rows for each env, in the order of the
- * players, of which an env writes those of the players that are present. The rows of the others are zero. Action arrays
+ * players. An env writes the rows of the players that are present; the rows of the others are zero. Action arrays
  * whose shape begins with -1 have max_num_players rows per env, too. All other arrays have one row per env.
  *
  * step_many reports who is present, and the reward and the end of each player, in arrays by env id; the pool sums the
@@ -261,7 +261,7 @@ typedef struct envpool_env {
    * reports a failed env to the user, ends its episode as truncated and fills its row with zeros; the next call for
    * this env has `reset` set and must restore a valid state.
    *
-   * For each i that is no reset and does not fail, it writes reward[i] and terminated[i], also if they are zero: on
+   * For each i that is not a reset and does not fail, it writes reward[i] and terminated[i], also if they are zero: on
    * entry they contain anything, for instance results of an earlier batch. Where reset[i] is nonzero, both are zero on
    * entry, and it leaves them so. truncated[i], errors[i] and discount[i] have the values stated at these members on
    * entry, in all rows; it writes them only where they differ. */
@@ -308,7 +308,7 @@ typedef struct envpool_env {
    * envs, and writes every byte that it counts in sizes[i]. */
   int (*get_state)(void *state, const envpool_snapshots *snapshots);
 
-  /* Restores envs from snapshots, which get_state of this definition has written, or which somebody has forged: it
+  /* Restores envs from snapshots, which get_state of this definition has written, or which may be forged: it
    * returns errors for sizes and values with which a later call could read or write outside of its memory, or not end.
    * With only_checks it changes no env. The pool first calls it with only_checks for all snapshots, and then without, if
    * there were no errors; the second call can only fail for want of memory, or because the env repeats an episode

@@ -13,7 +13,7 @@
  * saved states contain it. It may call MuJoCo. An error of MuJoCo (mju_error) ends the call, and the environment fails
  * with its text, so the function must not own anything that has to be freed while it calls MuJoCo.
  *
- * Structs grow as those of envpool/env.h do: members are only appended, and each struct says how large it is.
+ * Structs grow like the structs of envpool/env.h: members are only appended, and each struct says how large it is.
  */
 #ifndef ENVPOOL_MUJOCO_TERM_H
 #define ENVPOOL_MUJOCO_TERM_H

@@ -86,7 +86,7 @@ typedef struct envpool_replay {
   int32_t num_envs;    /* of the state                                                                            */
   int32_t n;           /* envs to repeat, 1 to ENVPOOL_MAX_BATCH                                                  */
   const int32_t *ids;  /* (n), all different                                                                      */
-  const uint8_t *rows[ENVPOOL_MAX_BATCH]; /* one history per env (n), which is not that of the env itself         */
+  const uint8_t *rows[ENVPOOL_MAX_BATCH]; /* one history per env (n), not the history of the env itself           */
   int64_t num_rows[ENVPOOL_MAX_BATCH];    /* (n)                                                                  */
   int32_t errors[ENVPOOL_MAX_BATCH];      /* in and out (n): an env with an error is left out; also codes of steps */
   uint8_t has_ended[ENVPOOL_MAX_BATCH];   /* out (n): 1: the last row has ended the episode                       */

@@ -58,8 +58,8 @@ static inline void ep_pcg64_advance(ep_pcg64 *g) {
   g->state_low = (uint64_t)state;
 }
 
-/* SeedSequence(entropy).generate_state(count) into out (count). The words (n, n >= 1) are those of a list of ints below
- * 2**32, or those of one int of any size, lowest first, without leading zeros of the int. Among the first 4 words,
+/* SeedSequence(entropy).generate_state(count) into out (count). The words (n, n >= 1) are a list of ints below 2**32, or
+ * the words of one int of any size, lowest first, without leading zeros of the int. Among the first 4 words,
  * zeros at the end change nothing. */
 static inline void ep_generate_state(const uint32_t *words, size_t n, uint32_t *out, size_t count) {
   const uint32_t absorb = UINT32_C(0x931e8875), emit = UINT32_C(0x58f38ded);

@@ -64,7 +64,7 @@ static inline void ep_mt19937_seed_words(ep_mt19937 *r, const uint32_t *words, s
   key[0] = UINT32_C(0x80000000); /* so that the state is not all zero, whatever the words are */
 }
 
-/* Whether every draw from a generator that somebody else has filled is safe and ends. A state whose words are all zero,
+/* Returns whether every draw from a generator, which may be forged, is safe and ends. A state whose words are all zero,
  * apart from the 31 bits of the first word that the recurrence ignores, yields nothing but zeros. */
 static inline int ep_mt19937_is_valid(const ep_mt19937 *r) {
   uint32_t bits = r->key[0] & UINT32_C(0x80000000);

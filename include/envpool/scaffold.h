@@ -106,8 +106,8 @@ static inline void envpool_new_params(void *state, double **params, const double
 }
 
 /* Whether the parameters of any env may differ from the initial values. While none do, a step may use the initial values
- * for all envs, which costs nothing per env. It must not read those of another env, which may be changing. An env is
- * stepped after its parameters have changed, on the same thread or after the engine has synchronised the two, so a
+ * for all envs, which costs nothing per env. It must not read the parameters of another env, which may be changing. An env
+ * is stepped after its parameters have changed, on the same thread or after the engine has synchronised the two, so a
  * relaxed read suffices. */
 static inline int32_t envpool_params_vary(const envpool_state *s) {
   return __atomic_load_n(&s->params_vary, __ATOMIC_RELAXED);
@@ -118,10 +118,10 @@ static inline const double *envpool_common_params(const envpool_state *s) {
   return envpool_params_vary(s) ? NULL : s->initial_params;
 }
 
-/* Points at[k] at parameter k of env `id`, which those of the next envs follow, or at its initial value while all envs
- * have it. Returns the distance from one env to the next: 1 or 0. A loop that is inlined twice, with either distance as a
- * constant, reads common parameters once. `count` may exceed num_params, if the two arrays that envpool_new_params() got
- * contain further values, which follow from the parameters. */
+/* Points at[k] at parameter k of env `id`, followed by parameter k of the next envs, or at its initial value while all
+ * envs have it. Returns the distance from one env to the next: 1 or 0. A loop that is inlined twice, with either distance
+ * as a constant, reads common parameters once. `count` may exceed num_params, if the two arrays that envpool_new_params()
+ * got contain further values, which follow from the parameters. */
 static inline int32_t envpool_params_at(const envpool_state *s, int32_t id, int32_t count, const double **at) {
   const double *common = envpool_common_params(s);
   for (int32_t k = 0; k < count; k++) at[k] = common != NULL ? common + k : s->params[k] + id;

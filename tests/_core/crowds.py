@@ -73,7 +73,7 @@ def any_use(pick):
         if act < 0.3 and flying:
             wish = pick.choice(
                 [
-                    {"env_ids": np.array(pick.sample(flying, pick.randint(1, len(flying))), np.int32)},
+                    {"env_id": np.array(pick.sample(flying, pick.randint(1, len(flying))), np.int32)},
                     {"min_ready": pick.randint(0, len(flying))},
                     {"timeout": 1e-4},
                 ]

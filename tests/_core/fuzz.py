@@ -140,7 +140,7 @@ class Fuzz:
         ids = None
         if pick.random() < 0.4:
             ids = self.any_ids(pick)
-            wish["env_ids"] = self.dressed(pick, ids)
+            wish["env_id"] = self.dressed(pick, ids)
         self.check_batch(self.pool.recv(**wish), allowed=ids)
 
     def call_reset(self, pick):

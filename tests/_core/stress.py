@@ -58,7 +58,7 @@ def any_wish(pick, flying):
     if pick.random() < 0.5:
         wish["timeout"] = pick.choice([0, 1e-5, 1e-3, 600])
     if not wish:
-        wish["env_ids"] = some(pick, flying)[0]
+        wish["env_id"] = some(pick, flying)[0]
     return wish
 
 
@@ -150,7 +150,7 @@ def a_crowd(pick):
                     [
                         pool.recv,
                         pool.recv,
-                        lambda ids=ids: pool.recv(env_ids=ids, timeout=mine.choice([None, 0, 1e-4])),
+                        lambda ids=ids: pool.recv(env_id=ids, timeout=mine.choice([None, 0, 1e-4])),
                         lambda n=n: pool.recv(min_ready=n, timeout=mine.choice([None, 0, 1e-4])),
                         lambda: pool.recv(timeout=1e-3),
                         lambda ids=ids, actions=actions: pool.send(actions, ids),

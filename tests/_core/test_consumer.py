@@ -83,7 +83,7 @@ def parked_child(call, **options):
     ids = c.idle()
     if call == "recv some":
         c.send(ids, [WAIT] * len(ids))
-        interrupted(lambda: c.pool.recv(timeout=1000, env_ids=ids))
+        interrupted(lambda: c.pool.recv(timeout=1000, env_id=ids))
     elif call == "step":
         interrupted(lambda: c.pool.step([WAIT] * len(ids), ids))
         c.sent(ids, [WAIT] * len(ids))

@@ -113,14 +113,14 @@ def test_every_auto_reset_mode(mode, batch_size):
         for action in (1, 1, TERMINATE):
             assert pool.parameters.in_force[0].tolist() == expected
             pool.send(np.full(4, action, np.int32), ids)
-            pool.recv(env_ids=ids)
+            pool.recv(env_id=ids)
         if mode == "next_step":
             assert pool.parameters.in_force[0].tolist() == expected
             pool.send(np.ones(4, np.int32), ids)
-            pool.recv(env_ids=ids)
+            pool.recv(env_id=ids)
         elif mode == "disabled":
             pool._send_reset(ids)
-            pool.recv(env_ids=ids)
+            pool.recv(env_id=ids)
         assert pool.parameters.in_force[0].tolist() == [8 + 4 * rng.random() for rng in generators]
 
 

@@ -98,8 +98,8 @@ def test_partial_batches(batch_size):
     with make(num_envs=6, batch_size=batch_size) as pool:
         pool.reset(np.arange(6))
         pool.send(actions(1, 4, n=6))
-        assert texts(pool.recv(env_ids=[5, 4])[-1]) == {4: TEXT.format(4)}
-        assert texts(pool.recv(env_ids=[0])[-1]) == {}
+        assert texts(pool.recv(env_id=[5, 4])[-1]) == {4: TEXT.format(4)}
+        assert texts(pool.recv(env_id=[0])[-1]) == {}
         assert texts(pool.recv(min_ready=3)[-1]) == {1: TEXT.format(1)}
         assert texts(pool.reset([4, 1])[1]) == {}
 
@@ -127,7 +127,7 @@ def test_a_text_survives_a_wait_that_is_interrupted():
         pool.reset()
         pool.send(actions(0, 2))
         with pytest.raises(EnvIdError):
-            pool.recv(env_ids=[0, 9])
+            pool.recv(env_id=[0, 9])
         with pytest.raises(ConfigError):
             pool.recv(min_ready=99)
         assert texts(pool.recv()[-1]) == {0: TEXT.format(0), 2: TEXT.format(2)}
@@ -137,10 +137,10 @@ def test_a_text_of_another_row_waits_for_its_own():
     with make(num_envs=6, batch_size=2, num_threads=1) as pool:
         pool.reset(np.arange(6))
         pool.send(actions(3, n=6))
-        assert texts(pool.recv(env_ids=[0, 1, 2])[-1]) == {}
+        assert texts(pool.recv(env_id=[0, 1, 2])[-1]) == {}
         gc.collect()
-        assert texts(pool.recv(env_ids=[5, 4])[-1]) == {}
-        assert texts(pool.recv(env_ids=[3])[-1]) == {3: TEXT.format(3)}
+        assert texts(pool.recv(env_id=[5, 4])[-1]) == {}
+        assert texts(pool.recv(env_id=[3])[-1]) == {3: TEXT.format(3)}
 
 
 # ---- envs that fail again and again ----------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def test_resets_that_always_fail(batch_size):
         pool.reset(np.arange(4))
         for _ in range(5):
             pool.send(actions(), np.arange(4))
-            obs, reward, terminated, truncated, info = pool.recv(env_ids=range(4))
+            obs, reward, terminated, truncated, info = pool.recv(env_id=range(4))
             assert texts(info) == {i: NO_START.format(i) for i in range(4)}
             assert truncated.all() and not terminated.any() and not reward.any() and not obs.any()
             assert not info["elapsed_step"].any()

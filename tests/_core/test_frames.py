@@ -44,7 +44,7 @@ def test_frames_that_somebody_holds_are_never_overwritten():
         pool.reset()
         held, copies = [], []
         for k in range(30):
-            frames = pool.render(env_ids=range(4))
+            frames = pool.render(env_id=range(4))
             if k % 3:  # Some frames are dropped, and only a part of others is held.
                 held.append(frames[1:, ::2] if k % 3 == 2 else frames)
                 copies.append(held[-1].copy())
@@ -60,7 +60,7 @@ def test_memory_of_dropped_frames_is_reused():
         pool.reset()
         places = set()
         for _ in range(50):
-            frames = pool.render(env_ids=range(4))
+            frames = pool.render(env_id=range(4))
             places.add(frames.ctypes.data)
         assert len(places) == 2
 
@@ -116,9 +116,9 @@ def test_rendering_changes_nothing():
 @pytest.mark.parametrize(
     ("ids", "error", "text"),
     [
-        (3, EnvIdError, r"env_ids\[0\] must be between 0 and 2, got 3"),
-        ([0, -1], EnvIdError, r"env_ids\[1\] must be between 0 and 2, got -1"),
-        ([2**40], EnvIdError, rf"env_ids\[0\] must be between 0 and 2, got {2**40}"),
+        (3, EnvIdError, r"env_id\[0\] must be between 0 and 2, got 3"),
+        ([0, -1], EnvIdError, r"env_id\[1\] must be between 0 and 2, got -1"),
+        ([2**40], EnvIdError, rf"env_id\[0\] must be between 0 and 2, got {2**40}"),
         (np.array([2**63], np.uint64), EnvIdError, r"must be between 0 and 2"),
         ([0.5], EnvIdError, r"must be a 1-D array of integers"),
         ([[0, 1]], EnvIdError, r"must be a 1-D array of integers"),

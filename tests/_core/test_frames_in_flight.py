@@ -55,13 +55,13 @@ def test_rows_in_flight_stay(checked):
 def test_rows_of_partial_batches_stay(checked):
     checked.sent_reset()
     checked.pool.async_reset()
-    checked.recv_some(env_ids=[3])
+    checked.recv_some(env_id=[3])
     checked.render(range(6))
     checked.send([3], [7])
     checked.render([3, 4])
     checked.recv_some(min_ready=2)
     checked.render(range(6))
-    checked.recv_some(env_ids=list(checked.in_flight))
+    checked.recv_some(env_id=list(checked.in_flight))
     checked.assert_works()
 
 
@@ -72,7 +72,7 @@ def test_a_busy_env_is_waited_for(native, pool_type, is_partial):
         pool.reset(range(6))
         if is_partial:
             pool.send(np.zeros(2, int), [0, 1])
-            pool.recv(env_ids=[0])
+            pool.recv(env_id=[0])
         pool.send(np.array([WAIT, 1]), [2, 3])
         assert codes(pool.render([5]))[0, 0] == 5, "an idle env is drawn while others are in flight"
         frames = []
@@ -82,7 +82,7 @@ def test_a_busy_env_is_waited_for(native, pool_type, is_partial):
         native.open_gate()
         rendering.finish()
         same(codes(frames[0])[:, :4], [[2, 1, 1, WAIT], [3, 1, 1, 1]], np.int64)
-        assert sorted(pool.recv(env_ids=[2, 3])[-1]["env_id"]) == [2, 3]
+        assert sorted(pool.recv(env_id=[2, 3])[-1]["env_id"]) == [2, 3]
 
 
 def test_the_first_render_waits_for_the_first_reset():

@@ -183,7 +183,7 @@ def test_reset_returns_no_rows_of_another_thread():
         wait_until(lambda: pool.num_outstanding == 2)
         pool.send(np.zeros(1, np.int32), [2])
         assert resetting.finish()[1]["env_id"].tolist() == [0, 1]
-        assert pool.recv(env_ids=[2])[-1]["env_id"].tolist() == [2]
+        assert pool.recv(env_id=[2])[-1]["env_id"].tolist() == [2]
 
 
 @pytest.mark.parametrize("name", calls_of(None))

@@ -75,7 +75,7 @@ def test_the_batch_is_that_of_a_pool_without_interruption(interruption, size, wi
             p.async_reset()
         for step in range(20):
             if wish:  # which rows come depends on threads, unless they are named
-                wish = {"env_ids": [1, 0]}
+                wish = {"env_id": [1, 0]}
             number = 0
             if step % 3 == 2:
                 interruption.arm()
@@ -122,7 +122,7 @@ def test_rows_that_were_interrupted_can_be_received_one_by_one(interruption):
         interrupted(pool, interruption)
         before = pool.normalization.get()["obs.count"]
         for env_id in (2, 0, 3, 1):
-            info = pool.recv(env_ids=[env_id])[-1]
+            info = pool.recv(env_id=[env_id])[-1]
             assert info["finished"]["env_id"].tolist() == [env_id]
         assert pool.normalization.get()["obs.count"] == before
         assert pool.stats().episodes == 4

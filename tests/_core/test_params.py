@@ -143,17 +143,17 @@ def test_every_auto_reset_mode(mode, batch_size):
         pool.set_params({"gravity": 1.5}, [0, 3])
         for _ in range(3):
             pool.send(np.ones(4, np.int32), ids)
-            pool.recv(env_ids=ids)
+            pool.recv(env_id=ids)
         assert in_force.tolist() == [9.8] * 4
         pool.send(np.full(4, TERMINATE, np.int32), ids)
-        pool.recv(env_ids=ids)
+        pool.recv(env_id=ids)
         if mode == "next_step":
             assert in_force.tolist() == [9.8] * 4
             pool.send(np.ones(4, np.int32), ids)
-            pool.recv(env_ids=ids)
+            pool.recv(env_id=ids)
         elif mode == "disabled":
             pool._send_reset(ids)
-            pool.recv(env_ids=ids)
+            pool.recv(env_id=ids)
         assert in_force.tolist() == [1.5, 9.8, 9.8, 1.5]
 
 

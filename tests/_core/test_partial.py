@@ -32,7 +32,7 @@ def make(request):
         made.append(c)
         c.reset(range(6))
         c.send([0], [0])
-        c.recv_some(env_ids=[0])  # From now on every env is claimed separately.
+        c.recv_some(env_id=[0])  # From now on every env is claimed separately.
         if [i for i in c.idle() if i not in c.steppable()]:
             c.reset(range(6))
         native.close_gate()
@@ -53,8 +53,8 @@ def test_certain_envs_in_the_order_asked_for(make, mode):
     c.send([4], [WAIT])
     for k in range(20):
         c.send([1, 5, 0], [k] * 3)
-        c.recv_some(env_ids=[0, 5])
-        c.recv_some(env_ids=[1])
+        c.recv_some(env_id=[0, 5])
+        c.recv_some(env_id=[1])
         stale = [i for i in (0, 1, 5) if i not in c.steppable()]
         if stale:
             c.reset(stale)
@@ -77,7 +77,7 @@ def test_what_comes_in_time(make):
     began = time.monotonic()
     assert len(c.recv_some(timeout=0.05)[0]) == 0
     assert len(c.recv_some(timeout=0.05, min_ready=1)[0]) == 0
-    assert len(c.recv_some(timeout=0.05, env_ids=[2])[0]) == 0
+    assert len(c.recv_some(timeout=0.05, env_id=[2])[0]) == 0
     assert time.monotonic() - began >= 0.15
     c.send([3], [0])
     while 3 in c.in_flight:
@@ -90,7 +90,7 @@ def test_what_comes_in_time(make):
 def test_envs_that_are_on_their_way_when_the_first_wish_comes(pool, steps):
     """The rows are in blocks, or will be, or no thread has claimed them yet."""
     native = plugin.load().native
-    for first in ({"env_ids": [3]}, {"min_ready": 2}, {"timeout": 0}, {"env_ids": [5, 0], "timeout": 10**400}):
+    for first in ({"env_id": [3]}, {"min_ready": 2}, {"timeout": 0}, {"env_id": [5, 0], "timeout": 10**400}):
         c = CheckedPool(6, **POOLS[pool], cost_ns=1e6, sleeps=True, counted=True)
         c.start()  # The pool now knows that its envs are too expensive to wait for the caller.
         c.sent_reset()
@@ -120,7 +120,7 @@ def test_a_wish_for_nothing_before_a_send_keeps_envs_apart():
         assert len(c.recv_some(min_ready=63, timeout=PATIENCE)[0]) == 63
     finally:
         native.open_gate()
-    c.recv_some(env_ids=[0])
+    c.recv_some(env_id=[0])
     c.close()
 
 
@@ -150,11 +150,11 @@ def test_whole_batches_after_wishes(make):
 def test_failed_envs_are_reported_with_their_rows(make):
     c = make()
     c.send([4, 2, 3], [WAIT, FAIL, 0])
-    c.recv_some(env_ids=[3])  # no word about env 2
+    c.recv_some(env_id=[3])  # no word about env 2
     with pytest.raises(envpool.errors.EnvStepError) as caught:
-        c.pool.recv(env_ids=[2])
+        c.pool.recv(env_id=[2])
     assert set(caught.value.failures) == {2}
-    assert c.received(c.pool.recv(env_ids=[2]), wish={"env_ids": [2]})[3].tolist() == [True]
+    assert c.received(c.pool.recv(env_id=[2]), wish={"env_id": [2]})[3].tolist() == [True]
 
 
 def test_another_thread_sends_what_is_waited_for(make):
@@ -170,13 +170,13 @@ def test_another_thread_sends_what_is_waited_for(make):
 def test_another_thread_sends_something_else_meanwhile(make):
     c = make()
     c.send([4, 2], [WAIT, 0])
-    waiting = BackgroundCall(functools.partial(c.pool.recv, env_ids=[4]))
+    waiting = BackgroundCall(functools.partial(c.pool.recv, env_id=[4]))
     waiting.wait_until_inside()
     c.send([5], [7])
     plugin.load().native.open_gate()
-    c.received(waiting.finish(), wish={"env_ids": [4]})
-    c.recv_some(env_ids=[5])
-    c.recv_some(env_ids=[2])
+    c.received(waiting.finish(), wish={"env_id": [4]})
+    c.recv_some(env_id=[5])
+    c.recv_some(env_id=[2])
 
 
 def test_close_while_another_thread_waits():
@@ -185,7 +185,7 @@ def test_close_while_another_thread_waits():
     pool.reset()
     native.close_gate()
     pool.send(np.array([WAIT]), np.array([4]))
-    waiting = BackgroundCall(functools.partial(pool.recv, env_ids=[4], timeout=PATIENCE))
+    waiting = BackgroundCall(functools.partial(pool.recv, env_id=[4], timeout=PATIENCE))
     waiting.wait_until_inside()
     wait_until(lambda: native.num_at_gate() >= 1)
     closing = BackgroundCall(pool.close)
@@ -202,8 +202,8 @@ def test_every_style(env_type):
     with envpool.make("CartPole-v1", env_type, num_envs=4, batch_size=2, seed=3) as pool:
         expected = pool.reset([2, 0])
         pool.async_reset()
-        pool.recv(env_ids=[1, 3])
-        batch = pool.recv(reset=True, env_ids=[2, 0])
+        pool.recv(env_id=[1, 3])
+        batch = pool.recv(reset=True, env_id=[2, 0])
         assert type(batch) is type(expected)
         ids = batch.observation.env_id if env_type == "dm" else batch[1]["env_id"]
         assert ids.tolist() == [2, 0]
@@ -215,7 +215,7 @@ def test_rows_of_many_columns():
         plugin.make(num_envs=5, layout="rich", items=300) as other,
     ):
         pool.async_reset()
-        some, all_envs = pool.recv(reset=True, env_ids=[4, 1]), other.reset()
+        some, all_envs = pool.recv(reset=True, env_id=[4, 1]), other.reset()
         arrays, expected = list(leaves(some)), list(leaves(all_envs))
         assert len(arrays) > 10
         for (name, mine), (other_name, theirs) in zip(arrays, expected, strict=True):
@@ -234,21 +234,21 @@ BAD = {
         r"recv\(min_ready=3\) would wait forever, because 2 envs are in",
     ),
     "more than asked for": (
-        {"min_ready": 2, "env_ids": [0]},
+        {"min_ready": 2, "env_id": [0]},
         PoolStateError,
-        r"forever, because env_ids has 1",
+        r"forever, because env_id has 1",
     ),
     "timeout negative": ({"timeout": -1}, ConfigError, r"timeout must be at least 0 seconds, got -1"),
     "timeout too small": ({"timeout": -(10**400)}, ConfigError, r"timeout must be at least 0 seconds, got -1000"),
     "timeout no number": ({"timeout": float("nan")}, ConfigError, r"timeout must be at least 0 seconds, got nan"),
     "timeout a string": ({"timeout": "1"}, TypeError, r"timeout must be a number of seconds, got '1'"),
-    "ids out of range": ({"env_ids": [0, 6]}, EnvIdError, r"env_ids\[1\] must be between 0 and 5, got 6"),
-    "ids negative": ({"env_ids": [-1]}, EnvIdError, r"env_ids\[0\] must be between 0 and 5, got -1"),
-    "ids huge": ({"env_ids": np.array([2**64 - 1], np.uint64)}, EnvIdError, r"must be between 0 and 5"),
-    "ids twice": ({"env_ids": [1, 0, 1]}, EnvIdError, r"env_ids\[2\] is 1, which appears twice"),
-    "ids idle": ({"env_ids": [1, 3]}, EnvIdError, r"env_ids\[1\] is 3, which is not in flight: send to it first"),
-    "ids no integers": ({"env_ids": [0.5]}, EnvIdError, r"env_ids must be a 1-D array of integers"),
-    "ids in two dimensions": ({"env_ids": [[0]]}, EnvIdError, r"env_ids must be a 1-D array of integers"),
+    "ids out of range": ({"env_id": [0, 6]}, EnvIdError, r"env_id\[1\] must be between 0 and 5, got 6"),
+    "ids negative": ({"env_id": [-1]}, EnvIdError, r"env_id\[0\] must be between 0 and 5, got -1"),
+    "ids huge": ({"env_id": np.array([2**64 - 1], np.uint64)}, EnvIdError, r"must be between 0 and 5"),
+    "ids twice": ({"env_id": [1, 0, 1]}, EnvIdError, r"env_id\[2\] is 1, which appears twice"),
+    "ids idle": ({"env_id": [1, 3]}, EnvIdError, r"env_id\[1\] is 3, which is not in flight: send to it first"),
+    "ids no integers": ({"env_id": [0.5]}, EnvIdError, r"env_id must be a 1-D array of integers"),
+    "ids in two dimensions": ({"env_id": [[0]]}, EnvIdError, r"env_id must be a 1-D array of integers"),
 }
 
 
@@ -261,7 +261,7 @@ def test_bad_arguments(case):
     with pytest.raises(error, match=text):
         c.pool.recv(**wish)
     assert c.pool.num_outstanding == 2
-    c.recv_some(env_ids=[1])
+    c.recv_some(env_id=[1])
     c.assert_works()
     c.close()
 
@@ -272,4 +272,4 @@ def test_nothing_in_flight():
             with pytest.raises(PoolStateError, match="has nothing to wait for, because nothing is"):
                 pool.recv(**wish)
         assert pool.recv(min_ready=0)[0].shape == (0, 6)
-        assert pool.recv(env_ids=[])[0].shape == (0, 6)
+        assert pool.recv(env_id=[])[0].shape == (0, 6)

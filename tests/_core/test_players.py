@@ -50,7 +50,7 @@ def test_partial_batches(mode, batch_size):
         crowd.send(ids, some_actions(crowd, ids, rng))
         flying = list(crowd.in_flight)
         rng.shuffle(flying)
-        crowd.recv(env_ids=np.array(flying[: 1 + t % 3]))
+        crowd.recv(env_id=np.array(flying[: 1 + t % 3]))
         if t % 5 == 0:
             crowd.recv(min_ready=len(crowd.in_flight))
     crowd.close()

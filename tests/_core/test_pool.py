@@ -85,7 +85,7 @@ CALLS = {
     "recv": lambda p: p.recv(),
     "recv reset": lambda p: p.recv(reset=True),
     "recv some": lambda p: p.recv(min_ready=1),
-    "recv ids": lambda p: p.recv(env_ids=[1]),
+    "recv ids": lambda p: p.recv(env_id=[1]),
     "recv in time": lambda p: p.recv(timeout=0),
     "step": lambda p: p.step(ACTION),
     "step ids": lambda p: p.step(ACTION, np.arange(4)),

@@ -124,11 +124,11 @@ class PoolMachine(RuleBasedStateMachine):
     def recv_some(self, pick, timeout, by_id, hold):
         """Receive certain envs, or a number of envs, or the results that are ready in time."""
         c = self.checked
-        wish = {"env_ids": self.choose(pick, list(c.in_flight))[0]} if by_id else {}
+        wish = {"env_id": self.choose(pick, list(c.in_flight))[0]} if by_id else {}
         if timeout is not None:
             wish["timeout"] = timeout
         if not wish or pick.random() < 0.5:
-            wish["min_ready"] = pick.randint(0, len(wish.get("env_ids", c.in_flight)))
+            wish["min_ready"] = pick.randint(0, len(wish.get("env_id", c.in_flight)))
         if not c.in_flight and not by_id and wish.get("min_ready") is None:
             with pytest.raises(PoolStateError, match="nothing is in flight"):
                 c.pool.recv(**wish)
@@ -142,12 +142,12 @@ class PoolMachine(RuleBasedStateMachine):
         c = self.checked
         ids = self.choose(pick, list(c.in_flight))[0][: c.num_envs - 1]
         with pytest.raises(PoolStateError, match=r"recv\(min_ready=.*would wait forever"):
-            c.pool.recv(min_ready=len(ids) + 1, env_ids=ids)
+            c.pool.recv(min_ready=len(ids) + 1, env_id=ids)
         if len(c.in_flight) < c.num_envs:
             with pytest.raises(PoolStateError, match=NO_WAIT):
                 c.pool.recv(min_ready=len(c.in_flight) + 1, timeout=1e9)
             with pytest.raises(EnvIdError, match="which is not in flight"):
-                c.pool.recv(env_ids=[*ids, pick.choice(c.idle())])
+                c.pool.recv(env_id=[*ids, pick.choice(c.idle())])
 
     @rule(pick=PICKS)
     def send_to_an_env_in_flight(self, pick):

@@ -35,7 +35,7 @@ class NestedMachine(PoolMachine):
             c.sent_reset()
             c.pool.async_reset()
         elif kind == 3 and c.in_flight:
-            c.recv_some(env_ids=self.choose(pick, list(c.in_flight))[0])
+            c.recv_some(env_id=self.choose(pick, list(c.in_flight))[0])
 
     @rule(pick=PICKS, hooked=st.sampled_from(["actions", "ids", "list"]))
     def send_around_a_call(self, pick, hooked):
@@ -103,7 +103,7 @@ class NestedMachine(PoolMachine):
                 c.pool.async_reset()
             c.send(ids, actions)
 
-        wish = {"env_ids": self.choose(pick, list(c.in_flight))[0]} if by_id else {}
+        wish = {"env_id": self.choose(pick, list(c.in_flight))[0]} if by_id else {}
         call = {"timeout": CountsBack(600, act)} | wish
         c.deliver(lambda: c.pool.recv(**call), lambda: c.pool.recv(timeout=600, **wish), {"timeout": 600} | wish)
 

@@ -110,12 +110,12 @@ def test_states_pass_between_api_styles(pool):
 @pytest.mark.parametrize(
     ("ids", "text"),
     [
-        ([0, 3], r"env_ids\[1\] must be between 0 and 2, got 3"),
-        ([-1], r"env_ids\[0\] must be between 0 and 2, got -1"),
-        ([2**40], r"env_ids\[0\] must be between 0 and 2, got 1099511627776"),
-        ([1, 1], r"env_ids\[1\] is 1, which appears twice"),
-        ([0.5], r"env_ids must be a 1-D array of integers"),
-        ([[0]], r"env_ids must be a 1-D array of integers"),
+        ([0, 3], r"env_id\[1\] must be between 0 and 2, got 3"),
+        ([-1], r"env_id\[0\] must be between 0 and 2, got -1"),
+        ([2**40], r"env_id\[0\] must be between 0 and 2, got 1099511627776"),
+        ([1, 1], r"env_id\[1\] is 1, which appears twice"),
+        ([0.5], r"env_id must be a 1-D array of integers"),
+        ([[0]], r"env_id must be a 1-D array of integers"),
     ],
 )
 def test_bad_ids(pool, ids, text):
@@ -124,10 +124,10 @@ def test_bad_ids(pool, ids, text):
         pool.get_state(ids)
     with pytest.raises(EnvIdError, match=text):
         pool.set_state(before[[0] * len(ids)], ids)
-    with pytest.raises(EnvIdError, match=text.replace("env_ids", "target_ids")):
+    with pytest.raises(EnvIdError, match=text.replace("env_id", "target_ids")):
         pool.copy_state([0] * len(ids), ids)
     if ids != [1, 1]:
-        with pytest.raises(EnvIdError, match=text.replace("env_ids", "source_ids")):
+        with pytest.raises(EnvIdError, match=text.replace("env_id", "source_ids")):
             pool.copy_state(ids, [0] * len(ids))
     assert pool.get_state() == before
     assert play(pool)

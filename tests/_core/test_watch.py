@@ -116,7 +116,7 @@ def test_every_function_of_an_env_is_watched(gate, where, batch_size):
     with plugin.make(num_envs=3, batch_size=batch_size, waits_in=where, num_threads=2, step_timeout=TIMEOUT) as pool:
         assert 0 in timed_out(lambda: pool.reset([2, 1, 0])).running
         gate.open()
-        batch = eventually(lambda: pool.recv(reset=True, env_ids=[2, 1, 0]))
+        batch = eventually(lambda: pool.recv(reset=True, env_id=[2, 1, 0]))
         assert batch[1]["env_id"].tolist() == [2, 1, 0]
         assert batch[0][:, 0].tolist() == [2, 1, 0]
 
@@ -182,15 +182,15 @@ def test_partial_batches(gate):
         def received(**wish):
             return eventually(lambda: pool.recv(**wish), hanging=[3])[-1]["env_id"].tolist()
 
-        assert received(env_ids=[1]) == [1]
-        assert 3 in timed_out(lambda: pool.recv(env_ids=[3, 0])).running
-        assert received(env_ids=[3, 0], min_ready=1) == [0]
-        assert received(env_ids=[5, 4, 2]) == [5, 4, 2]
+        assert received(env_id=[1]) == [1]
+        assert 3 in timed_out(lambda: pool.recv(env_id=[3, 0])).running
+        assert received(env_id=[3, 0], min_ready=1) == [0]
+        assert received(env_id=[5, 4, 2]) == [5, 4, 2]
         assert reset_some(pool, [5, 0], hanging=[3])[1]["env_id"].tolist() == [5, 0]
         assert list(timed_out(pool.recv).running) == [3]
         assert list(timed_out(lambda: pool.recv(min_ready=1)).running) == [3]
         gate.open()
-        assert received(env_ids=[3]) == [3]
+        assert received(env_id=[3]) == [3]
 
 
 def test_a_timeout_of_recv(gate):
@@ -198,7 +198,7 @@ def test_a_timeout_of_recv(gate):
     with make() as pool:
         gate.hang(pool, 3)
         pool.send(zeros(1), [0])
-        assert 3 in timed_out(lambda: pool.recv(env_ids=[3])).running
+        assert 3 in timed_out(lambda: pool.recv(env_id=[3])).running
         assert pool.recv(timeout=600, min_ready=1)[-1]["env_id"].tolist() == [0]
         raised = []
 
@@ -218,7 +218,7 @@ def test_failures_and_hanging_envs_together(gate):
     with make(on_error="restart") as pool:
         gate.hang(pool, 3)
         pool.send(np.array([FAIL, 0], np.int32), [1, 2])
-        *_, info = eventually(lambda: pool.recv(env_ids=[1, 2]), hanging=[3])
+        *_, info = eventually(lambda: pool.recv(env_id=[1, 2]), hanging=[3])
         assert info["_error"].tolist() == [True, False]
         assert list(timed_out(pool.recv).running) == [3]
 
@@ -276,7 +276,7 @@ def test_watched_pools_return_what_others_do(num_envs, options, mode):
     c.assert_works(20)
     c.send(c.steppable(), [1] * len(c.steppable()))
     c.recv_some(min_ready=0)
-    c.recv_some(env_ids=list(c.in_flight))
+    c.recv_some(env_id=list(c.in_flight))
     c.reset()
     c.recv_batches()
     c.assert_works(5)

@@ -97,7 +97,7 @@ def discrete(pick):
                 lambda: pool.send(actions),
                 lambda: check(pool.step(actions, ids)),
                 lambda: check(pool.recv()),
-                lambda: check(pool.recv(env_ids=ids, timeout=0.001)),
+                lambda: check(pool.recv(env_id=ids, timeout=0.001)),
                 lambda: check(pool.reset(ids)),
                 lambda: pool.render(ids[:600]),
                 lambda: pool.get_params(ids),

@@ -41,6 +41,10 @@ def test_methods_of_pools_take_both_words(word):
         pool.set_params({"gravity": [1.0, 2.0]}, **ids)
         assert pool.get_params(**ids)["gravity"].tolist() == [1.0, 2.0]
         pool.set_state(pool.get_state(), **{word: [1, 2, 0]})
+        pool.send(np.zeros(3, np.int32))
+        assert pool.recv(**ids)[-1]["env_id"].tolist() == [2, 0]
+        pool.recv()
+        assert pool.call("max_episode_steps", **ids) == pool.get_attr("max_episode_steps", **ids) == (500, 500)
     with envpool.make_python("CartPole-v1", 2) as pool:
         pool.set_attr("gravity", 3.0, **{word: [1]})
         assert pool.get_attr("gravity", **{word: [1]}) == (3.0,)
@@ -53,3 +57,11 @@ def test_both_words_for_closed_pools(make):
     pool.close()
     assert pool.closed is pool.is_closed is True
     assert np.array_equal(pool.all_env_ids, [0])
+
+
+def test_recv_takes_one_of_both_words():
+    with envpool.make_gymnasium("CartPole-v1", num_envs=3) as pool:
+        pool.async_reset()
+        with pytest.raises(TypeError, match=r"recv\(\) takes env_id or env_ids, two names of one argument, not both"):
+            pool.recv(env_id=[0], env_ids=[0])
+        assert len(pool.recv(env_ids=[1])[0]) == 1

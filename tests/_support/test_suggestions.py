@@ -38,6 +38,8 @@ def test_option(task, option, wanted):
         ("PongNoFrameskip-v4", ["Pong-v5"]),
         ("MinAtar/Breakout-v9", ["MinAtar/Breakout-v1", "MinAtar/Breakout-v0", "Breakout-v5"]),
         ("LunarLander-v1", ["LunarLander-v3", "LunarLander-v2"]),
+        ("LunarLandr-v2", ["LunarLander-v3", "LunarLander-v2"]),
+        ("FrozenLke-v1", ["FrozenLake-v1", "FrozenLake8x8-v1"]),
     ],
 )
 def test_task(task, wanted):
@@ -53,6 +55,10 @@ def test_task(task, wanted):
 def test_nothing_is_similar():
     assert similar_names("zzz", ["num_envs"]) == []
     assert similar_tasks("q", ["CartPole-v1"]) == []
+    with pytest.raises(UnknownTaskError, match=r"^Foo-v1 is not supported, `envpool\.list_all_envs"):
+        envpool.make_gymnasium("Foo-v1")
+    with pytest.raises(UnknownTaskError, match="a task must be an id, got None"):
+        envpool.make_gymnasium(None)
 
 
 def test_make_without_a_style_names_the_styles():

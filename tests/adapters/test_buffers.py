@@ -257,14 +257,14 @@ def test_mistakes():
     with open_pool(5) as pool, open_pool(4) as smaller:
         pool.reset(), smaller.reset()
         step = pool.step(np.zeros(5, int))
-        with pytest.raises(ValueError, match=r"expected a column of 4 rows of a batch, got float32 \(5,\)"):
+        with pytest.raises(ValueError, match=r"arrays of a batch must be columns of 4 rows, got float32 \(5,\)"):
             bound(smaller, buffers(4, 4)).store(step)
-        with pytest.raises(ValueError, match=r"expected a column of 4 rows of a batch, got float32 \(5,\)"):
+        with pytest.raises(ValueError, match=r"arrays of a batch must be columns of 4 rows, got float32 \(5,\)"):
             StepBuffers(4).bind(pool, *buffers(5, 4))
         with pytest.raises(ValueError, match="broadcast"):
             bound(pool, buffers(3, 4)).step(np.zeros(5, int))
         store = bound(pool, buffers(5, 4))
-        with pytest.raises(ValueError, match="expected a column of 5 rows of a batch, got bool"):
+        with pytest.raises(ValueError, match="arrays of a batch must be columns of 5 rows, got bool"):
             store.store((step[0], step[2], *step[2:]))
         with pytest.raises(TypeError):
             store.store((step[0], [1.0] * 5, *step[2:]))

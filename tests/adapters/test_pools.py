@@ -83,7 +83,7 @@ def test_same_step_pools():
 
 @pytest.mark.parametrize("style", ["gymnasium", "arrays"])
 def test_same_step_pools_refuse_batches_and_name_make_python(style):
-    with pytest.raises(ConfigError, match="batch_size is 2, but an adapter steps all of its 3 envs"):
+    with pytest.raises(ConfigError, match="batch_size must be num_envs=3 for an adapter, got 2"):
         open_same_step_pool("CartPole-v1", 3, {"batch_size": 2}, "a test", style)
     open_same_step_pool("CartPole-v1", 3, {"batch_size": 3}, "a test", style).close()
     with pytest.raises(UnknownTaskError, match="make_python"):

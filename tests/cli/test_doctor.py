@@ -64,7 +64,7 @@ def test_the_installation_of_the_tests_is_well(tmp_path):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert report["is_well"] is True and report["envpool"] == envpool.__version__
     lines = done.stdout.splitlines()
-    assert lines[-1] == "all that is installed works"
+    assert lines[-1] == "everything installed works"
     assert not [line for line in lines if line.startswith("!")]
     of_families = ["ROMs", "OpenGL", "NetHack", "Procgen", "ViZDoom"]
     assert list(found) == ["packages", "machine", "extras", *of_families, "self-test"]
@@ -131,7 +131,7 @@ def test_a_problem_gives_status_1_and_names_the_way_out(monkeypatch, capsys, tmp
 def test_an_absent_extra_is_no_failure(monkeypatch, capsys):
     a_section(monkeypatch, Finding("jax", "not installed", NOTE, "pip install 'envpool-cython[jax]'"))
     assert main(["doctor"]) == 0
-    assert capsys.readouterr().out.endswith("\nall that is installed works\n")
+    assert capsys.readouterr().out.endswith("\neverything installed works\n")
 
 
 def test_a_section_that_fails_is_a_problem_and_the_others_go_on(monkeypatch, capsys):

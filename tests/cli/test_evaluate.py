@@ -117,6 +117,8 @@ def test_record_a_video(tmp_path, capsys):
         (["evaluate", "CartPole-v1", "--video", "a.png"], "a video must end in .mp4 or .gif"),
         (["evaluate", "CartPole-v1", "--load", "x"], "--load needs a function that loads the file"),
         (["evaluate", "CartPole-v1", "--json", "nowhere/a.json"], "the directory nowhere does not exist"),
+        (["evaluate", "CartPole-v1", "--option", "normalize_obs=True"], "normalize_obs needs statistics"),
+        (["record", "Pendulum-v1", "a.npz", "--option", "normalize_reward=True"], "pass normalize_reward=False"),
     ],
 )
 def test_mistakes(arguments, text, capsys, tmp_path, monkeypatch):

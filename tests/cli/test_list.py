@@ -32,6 +32,16 @@ def test_lists_every_task_in_order():
     assert [row[0] for row in listed(done.stdout)] == own
 
 
+def test_a_narrow_terminal(monkeypatch, capsys):
+    assert main(["list", "simple_s"]) == 0
+    rows = listed(capsys.readouterr().out)
+    monkeypatch.setenv("COLUMNS", "30")
+    assert main(["list", "simple_s"]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 30
+    assert text.split() == [word for row in rows for word in row]
+
+
 @pytest.mark.parametrize("pattern", ["CartPole-v1", "cartpole-V1", "C*Pole-v1", "c?rtpole-v[1]"])
 def test_pattern(pattern, capsys):
     assert main(["list", pattern]) == 0

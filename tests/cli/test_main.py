@@ -20,6 +20,17 @@ def error_line(done):
     return line
 
 
+@pytest.mark.parametrize("name", [name for name in COMMANDS if not name.startswith("fetch-")])
+def test_help_is_wrapped_to_the_terminal(name, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 60
+    about = " ".join(COMMANDS[name].__doc__.split())
+    assert about in " ".join(text.split())
+
+
 @pytest.mark.parametrize("arguments", [["--help"], *([name, "--help"] for name in COMMANDS)])
 def test_help_names_every_argument(arguments, capsys):
     with pytest.raises(SystemExit) as exit_status:
@@ -56,8 +67,8 @@ def test_version(capsys):
             "batch_size must be between 1 and num_envs, which is 4",
         ),
         (["bench", "CartPole-v1", "--num-threads", "5000"], "num_threads must be between 0 and 4096, got 5000"),
-        (["bench", "CartPole-v1", "--seconds", "0"], "--seconds: must be a number of seconds above 0, got '0'"),
-        (["bench", "CartPole-v1", "--seconds", "nan"], "--seconds: must be a number of seconds above 0, got 'nan'"),
+        (["bench", "CartPole-v1", "--seconds", "0"], "--seconds: must be a number of seconds greater than 0, got '0'"),
+        (["bench", "CartPole-v1", "--seconds", "nan"], "must be a number of seconds greater than 0, got 'nan'"),
         (["bench", "CartPole-v1", "--env-type", "jax"], "invalid choice: 'jax'"),
         (["bench", "CartPole-v1", "--sweep", "--num-envs", "4"], "leave out --num-envs"),
         (["bench", "CartPole-v1", "--compare", "gymnasium", "--option", "seed=1"], "leave out --option"),
@@ -67,7 +78,7 @@ def test_version(capsys):
         (["bench", "CartPole-v1", "--option", "task_id=x"], "'CartPole-v1' has no option 'task_id'"),
         (["spec", "CartPole-v1", "--option", "task_id=x"], "'CartPole-v1' has no option 'task_id'"),
         (["watch", "CartPole-v1", "--option", "task_id=x"], "'CartPole-v1' has no option 'task_id'"),
-        (["watch", "CartPole-v1", "--seed", "-1"], "--seed: must be an integer from 0 to 2**64 - 1, got '-1'"),
+        (["watch", "CartPole-v1", "--seed", "-1"], "--seed: must be an integer between 0 and 2**64 - 1, got '-1'"),
         (["bench", "CartPole-v1", "--json", "/proc/a.json"], "cannot write /proc/a.json: "),
         (["record", "CartPole-v1", "/proc/a.npz"], "cannot write /proc/a.npz: "),
         (["bench", "CartPole-v1", "--plot", "a.txt"], "must end in one of .png"),

@@ -7,6 +7,7 @@ import envpool
 from envpool.cli.main import main
 from envpool.cli.parsing import read_options
 from envpool.cli.spec import bound, ranges, sections
+from envpool.cli.text import refilled
 from envpool.config.option_texts import entries, option_texts
 from envpool.registration import registry
 from envpool.tasks.spec import spec_class_of
@@ -41,7 +42,8 @@ def test_shows_all_options_and_arrays():
     assert words[0] == ["CartPole-v1"]
     for name, value in spec.config._asdict().items():
         rows = [line for line in words if line[:1] == [name]]
-        assert name in spec.param_spec or any(repr(value) in row for row in rows) == (name != "max_num_players"), name
+        is_hidden = name in ("max_num_players", "players", "observe", "illegal_actions")
+        assert name in spec.param_spec or any(repr(value) in row for row in rows) != is_hidden, name
     for name in ("render_mode", "render_env_id", "render_width", "render_height", "render_camera_id", "gym_api"):
         assert any(line[:1] == [name] and len(line) > 5 for line in words), name
     assert ["num_envs", "int", "1", "at", "least", "1", "number", "of", "environments"] in [line[:9] for line in words]
@@ -63,13 +65,13 @@ def test_option_is_shown_with_its_default(capsys):
     assert main(["spec", "CartPole-v1", "--option", "max_episode_steps=7", "--option", "sutton_barto_reward=true"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert any(line.startswith("max_episode_steps int 7 (default 500) at least 1 number of steps") for line in lines)
-    assert any(line.startswith("sutton_barto_reward bool True (default False) - If True") for line in lines)
+    assert any(line.startswith("sutton_barto_reward bool True (default False) - if True") for line in lines)
     assert not any(line.startswith("num_envs") for line in lines)
     assert main(["spec", "Pong-v5", "--option", "render_mode=human", "--option", "stack_num=2"]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert any(line.startswith("render_mode str or None 'human' (default None)") for line in lines)
-    assert "stack_num int 2 (default 4) - Number of frames in an observation, 1 to 1024" in lines
-    assert "task str 'pong' - Name of the game, e.g. \"ms_pacman\"" in lines
+    assert "stack_num int 2 (default 4) - number of frames in an observation, 1 to 1024" in lines
+    assert "task str 'pong' - name of the game, e.g. \"ms_pacman\"" in lines
 
 
 def test_options_of_every_task_are_shown_on_request(capsys):
@@ -91,6 +93,19 @@ def test_options_without_an_effect_are_not_shown(capsys):
     assert "impact_cost_weight" in text and "num_envs" in text
 
 
+def test_options_of_players_are_shown_for_tasks_with_players(capsys):
+    shown = {}
+    for task in ("CartPole-v1", "MPE/simple_tag-v3", "ConnectFour-v0"):
+        assert main(["spec", task, "--all"]) == 0
+        names = [line.split()[:1] for line in capsys.readouterr().out.splitlines()]
+        shown[task] = [name for name in ("players", "observe", "illegal_actions") if [name] in names]
+    assert shown == {
+        "CartPole-v1": [],
+        "MPE/simple_tag-v3": ["players"],
+        "ConnectFour-v0": ["players", "observe", "illegal_actions"],
+    }
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_options_are_wrapped_to_the_terminal(monkeypatch, capsys, width):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -100,6 +115,29 @@ def test_options_are_wrapped_to_the_terminal(monkeypatch, capsys, width):
     words = " ".join(options.split())
     assert "one frame less if FIRE is pressed as well" in words and "emulated frames per step" in words
     assert "gymnasium spaces" in rest
+
+
+@pytest.mark.parametrize("task", ["CartPole-v1", "Pong-v5", "HalfCheetah-v5", "MPE/simple_spread-v3"])
+def test_all_sections_are_wrapped_to_the_terminal(monkeypatch, capsys, task):
+    """Only a word that is longer than the terminal's width may exceed it."""
+    assert main(["spec", task, "--all"]) == 0
+    words = capsys.readouterr().out.split()
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["spec", task, "--all"]) == 0
+    text = capsys.readouterr().out
+    assert not [line for line in text.splitlines() if len(line) > 60 and len(line.split()) > 1]
+    assert {"dm_env", "gymnasium", *(word for word in words if word.startswith(("obs", "info:")))} <= {*text.split()}
+
+
+def test_paragraphs_and_lists_stay_apart():
+    lines = [
+        *("One two three", "four.", "", "- five six seven", "  eight", "- nine", "", "Name", "----", "a : int"),
+        *("    ten eleven twelve", "| a | b | c | d |"),
+    ]
+    assert refilled("\n".join(lines), 14).splitlines() == [
+        *("One two three", "four.", "", "- five six", "  seven eight", "- nine", "", "Name", "----", "a : int"),
+        *("    ten eleven", "    twelve", "| a | b | c | d |"),
+    ]
 
 
 def test_parameters_whose_default_is_that_of_the_model(capsys):
@@ -137,6 +175,16 @@ def test_distributions_are_shown_with_the_parameters(capsys):
     main(["spec", "CartPole-v1", "--option", "randomize={'length': ('uniform', 1, 2)}"])
     out = capsys.readouterr().out
     assert "0.5  (drawn: ('uniform', 1, 2))" in out and out.count("drawn: ") == 1
+
+
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [("Pendulum-v1", "version"), ("CoinrunEasy-v0", "use_easy_jump"), ("gfootball/academy_empty_goal-v1", "render")],
+)
+def test_options_without_effect_are_not_shown(task, name, capsys):
+    assert name in spec_class_of(registry.find(task)).definition.options
+    assert main(["spec", task]) == 0
+    assert f"\n  {name} " not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("task", ["Pendulum-v1", "FrozenLake-v1", "phys2d/CartPole-v0"])
@@ -186,5 +234,5 @@ def test_bound(value, text):
 def test_descriptions_are_those_of_the_docstring():
     options = "a, b : int\n    First line,\n    second. More.\n\nc : str\n    Of c.\n"
     doc = f"An env.\n\nOptions\n-------\n{options}\nNotes\n-----\nd : int\n    No."
-    assert dict(entries(doc)) == {"a": "First line, second. More.", "b": "First line, second. More.", "c": "Of c."}
+    assert dict(entries(doc)) == {"a": "first line, second. More", "b": "first line, second. More", "c": "of c"}
     assert dict(entries("No options.")) == {}

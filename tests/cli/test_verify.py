@@ -301,7 +301,7 @@ def test_every_seed_of_the_task_can_be_compared(capsys, task_id, seed, error):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["Catch-v0"], ["Catch-v0 cannot be compared: it has no upstream package"]),
+        (["Catch-v0"], ["Catch-v0 cannot be compared: it has no upstream implementation"]),
         (["Cat*h-v0"], ["no task is left to compare"]),
         (["CartPole-v7"], ["CartPole-v7 is not supported", "CartPole-v1"]),
         (["CartPo?-v7"], ["no task matches 'CartPo?-v7'"]),
@@ -320,7 +320,7 @@ def test_mistakes(arguments, parts, capsys):
         ([], "TASK"),
         (["CartPole-v1", "--steps", "0"], "--steps: must be an integer of at least 1, got '0'"),
         (["CartPole-v1", "--num-envs", "-1"], "--num-envs: must be an integer of at least 1, got '-1'"),
-        (["CartPole-v1", "--seed", "1", "--seed", "x"], "--seed: must be an integer from 0 to 2**64 - 1, got 'x'"),
+        (["CartPole-v1", "--seed", "1", "--seed", "x"], "--seed: must be an integer between 0 and 2**64 - 1, got 'x'"),
         (["CartPole-v1", "--seed", str(2**64)], "got '18446744073709551616'"),
     ],
 )
@@ -334,7 +334,7 @@ def test_bad_usage(arguments, text, capsys):
 def test_a_glob_passes_over_tasks_without_upstream(capsys):
     assert main(["verify", "C?t*h-v0", "C?rtPole-v0", "--steps", "3"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Catch-v0 is skipped: it has no upstream package")
+    assert out.startswith("Catch-v0 is skipped: it has no upstream implementation")
     assert out.endswith("every bit agrees (1 task)\n")
 
 
@@ -418,4 +418,4 @@ def test_a_plug_in_without_upstream(capsys):
     plugin.load()
     assert oracle_of("Synthetic-v0") is None
     assert main(["verify", "Synthetic-v0"]) == 2
-    assert "Synthetic-v0 cannot be compared: it has no upstream package" in capsys.readouterr().err
+    assert "Synthetic-v0 cannot be compared: it has no upstream implementation" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """`envpool.record`: datasets equal what the pool has returned, and videos show it."""
 
+import itertools
 import json
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from envpool.evaluation.datasets import read_episodes
+from envpool.evaluation.datasets import escaped, read_episodes, unescaped
 from envpool.evaluation.episodes import stacks
 from tests.support.python_envs import SpaceEnv
 
@@ -140,6 +141,85 @@ def test_python_environments_and_structured_spaces(observation, tmp_path):
     assert all(len(array) == len(episodes[0]) + 1 for array in episodes[0].obs.values())
 
 
+class Named(gymnasium.Env):
+    """Its observations and actions are arrays of these names."""
+
+    def __init__(self, observations=("a",), actions=("a",)):
+        self.observation_space, self.action_space = self.space_of(observations), self.space_of(actions)
+
+    def space_of(self, names):
+        box = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
+        inner = {name: gymnasium.spaces.Dict(b=box) if name == "a" else box for name in names}
+        return gymnasium.spaces.Dict(inner)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.observation_space.seed(seed)
+        self.left = 3
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        self.left -= 1
+        return self.observation_space.sample(), 1.0, self.left == 0, False, {}
+
+
+SLASHES = ("walker", "walker/pos", "../../x", "/abs", "100%", "%2F", "%252F", "%25", "%2F/", ".")
+
+
+@pytest.mark.parametrize("end", ["npz", "hdf5"])
+def test_names_with_slashes(end, tmp_path):
+    found = {}
+    for k, kind in enumerate(("npz", end)):
+        if kind == "hdf5":
+            pytest.importorskip("h5py")
+        with envpool.make_python(lambda: Named(SLASHES, SLASHES), 2) as pool:
+            envpool.record(pool, "random", tmp_path / f"{k}.{kind}", episodes=2)
+        found[k] = list(read_episodes(tmp_path / f"{k}.{kind}"))
+    for one, other in zip(found[0], found[1], strict=True):
+        assert set(one.obs) == {f"obs:{name}" for name in SLASHES} == set(other.obs)
+        assert set(one.action) == {f"action:{name}" for name in SLASHES} == set(other.action)
+        for name in SLASHES:
+            assert np.array_equal(one.obs[f"obs:{name}"], other.obs[f"obs:{name}"])
+            assert np.array_equal(one.action[f"action:{name}"], other.action[f"action:{name}"])
+
+
+def test_escaped_names():
+    assert all(escaped(name) == name for name in ("action", "obs:a.b", "obs:100%", "obs:%25"))
+    parts = ("%", "25", "2F", "/", "%25", "a")
+    names = {"".join(chosen) for n in range(5) for chosen in itertools.product(parts, repeat=n)}
+    written = {name: escaped(name) for name in names}
+    assert all(unescaped(text) == name and "/" not in text for name, text in written.items())
+    assert len(set(written.values())) == len(written)
+
+
+@pytest.mark.parametrize("end", [".npz", ".hdf5", "-v0"])
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"observations": ("a", "a.b")}, "observation space must not have two arrays with one name .*'obs:a.b'"),
+        ({"actions": ("a", "a.b")}, "action space must not have two arrays with one name .*'action:a.b'"),
+        ({"observations": ("", "c")}, "observation space must not have empty keys in a dataset"),
+        ({"actions": ("", "c")}, "action space must not have empty keys in a dataset"),
+    ],
+)
+def test_names_that_are_refused(options, text, end, tmp_path):
+    def play(obs):
+        raise AssertionError("nothing may be played")
+
+    with envpool.make_python(lambda: Named(**options), 2) as pool, pytest.raises(ConfigError, match=text):
+        envpool.record(pool, play, tmp_path / f"a{end}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["walker/pos", "/", "."])
+def test_names_that_minari_refuses(name, tmp_path):
+    pytest.importorskip("h5py")
+    text = f"keys of spaces must not be '.' .* Minari's format, got '{name}'"
+    with envpool.make_python(lambda: Named((name,)), 2) as pool, pytest.raises(ConfigError, match=text):
+        envpool.record(pool, "random", tmp_path / "a-v0")
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_archive_is_replaced_by_a_complete_one_only(tmp_path):
     path = tmp_path / "a.npz"
     with envpool.make_gymnasium("CartPole-v1", num_envs=2) as pool:
@@ -151,7 +231,7 @@ def test_an_archive_is_replaced_by_a_complete_one_only(tmp_path):
 
 
 def test_objects_are_refused(tmp_path):
-    text = "the observations of this pool contain objects that are no arrays"
+    text = "the observations of this pool contain objects that are not arrays"
     with envpool.make_python(lambda: SpaceEnv("text", "discrete"), 2) as pool, pytest.raises(ConfigError, match=text):
         envpool.record(pool, "random", tmp_path / "a.npz")
 

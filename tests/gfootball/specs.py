@@ -83,7 +83,7 @@ BAD_OPTIONS = [
     bad({"game_engine_random_seed": -1}, "game_engine_random_seed must be between 0 and .*, got -1"),
     bad({"game_engine_random_seed": 1.5}, "game_engine_random_seed must be an int or None", error=TypeError),
     bad({"physics_steps_per_frame": 0}, "physics_steps_per_frame must be between 1 and 1000, got 0"),
-    bad({"render": True}, "render must be False: .*OpenGL"),
+    bad({"render": True}, "render must be False, got True: .*OpenGL"),
     bad({"render_resolution_x": 0}, "render_resolution_x must be between 1 and 8192, got 0"),
     bad({"offsides": "no"}, "offsides must be True or False, got 'no'"),
     bad({"second_half": -1}, r"second_half must be an integer between 0 and 2\*\*31 - 1, got -1"),

@@ -83,7 +83,7 @@ def test_the_table_agrees_with_the_recorded_numbers_of_players() -> None:
         ("def build_scenario(", "own_scenario.py' cannot be read: .*never closed"),
         ("1 / 0", "own_scenario.py failed: ZeroDivisionError: division by zero"),
         (FILE.replace("game_duration", "game_durations"), "no setting 'game_durations'; did you mean 'game_duration'"),
-        (FILE.replace("SetTeam(first)", "SetTeam(7)"), "SetTeam needs Team.e_Left or Team.e_Right, got 7"),
+        (FILE.replace("SetTeam(first)", "SetTeam(7)"), "team must be Team.e_Left or Team.e_Right, got 7"),
         (FILE.replace("(-0.2, 0.1,", "(-0.2, 0.5,"), "AddPlayer: y must be between -0.42 and 0.42, got 0.5"),
         (FILE.replace("e_PlayerRole_CB", "99"), "AddPlayer: role must be one of GK, .*, got 99"),
         (FILE.replace("(0.1, 0.0)", "(None, 0.0)"), "SetBallPosition: x must be a finite number, got None"),

@@ -1,10 +1,12 @@
 """``gymnasium.make("envpool/<task>")``: one environment, equal to gymnasium's own."""
 
+import pickle
 import warnings
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.env_match import check_environments_match
 
@@ -69,6 +71,48 @@ def test_spec():
     assert EnvPoolEnv("CartPole-v1").spec is None
 
 
+@pytest.mark.parametrize("limit", [50, 200, 1000, -1])
+def test_the_time_limit_is_that_of_gymnasium(limit):
+    mine, theirs = (gymnasium.make(f"{name}Pendulum-v1", max_episode_steps=limit) for name in ("envpool/", ""))
+    copies = [
+        gymnasium.make(EnvSpec.from_json(mine.spec.to_json())),
+        gymnasium.make(pickle.loads(pickle.dumps(mine.spec))),
+    ]
+    assert mine.spec.max_episode_steps == theirs.spec.max_episode_steps == (None if limit == -1 else limit)
+    for env in (mine, *copies):
+        assert env.spec.max_episode_steps == theirs.spec.max_episode_steps
+        theirs.action_space.seed(5)
+        for seed in (7, None):
+            assert np.array_equal(env.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
+            for _ in range(1010):
+                action = theirs.action_space.sample()
+                a, b = env.step(action), theirs.step(action)
+                assert np.array_equal(a[0], b[0]) and a[1] == np.float32(b[1]) and a[2:4] == b[2:4]
+        env.close()
+    theirs.close()
+
+
+def test_the_time_limit_of_a_task_that_has_none():
+    env = gymnasium.make("envpool/Blackjack-v1", max_episode_steps=3)
+    assert env.spec.max_episode_steps == env.unwrapped.pool.spec.max_episode_steps == 3
+    assert gymnasium.make("envpool/Blackjack-v1", max_episode_steps=-1).spec.max_episode_steps is None
+
+
+def test_observations_have_the_fraction_of_the_time_limit():
+    env = gymnasium.make("envpool/Pendulum-v1", max_episode_steps=1000, time_aware="normalized")
+    env.reset()
+    assert env.step(np.zeros(1, np.float32))[0][-1] == np.float32(0.001)
+
+
+def test_the_time_limit_under_another_name():
+    env = gymnasium.make("envpool/Pendulum-v1", max_cycles=300)
+    assert env.spec.max_episode_steps == gymnasium.make(env.spec).unwrapped.pool.spec.max_episode_steps == 300
+    with pytest.raises(TypeError, match="two names of the option max_episode_steps"):
+        gymnasium.make("envpool/Pendulum-v1", max_cycles=300, max_episode_steps=30)
+    assert gymnasium.make("envpool/Pendulum-v1", max_episode_steps=2**40).spec.max_episode_steps == 2**40
+    assert EnvPoolEnv("Pendulum-v1").pool.spec.max_episode_steps == 200
+
+
 def test_gymnasiums_wrappers_work():
     env = gymnasium.make("envpool/CartPole-v1", max_episode_steps=3)
     env = gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.wrappers.FlattenObservation(env))
@@ -113,6 +157,37 @@ def test_an_action_that_is_no_array():
     env.reset()
     with pytest.raises(ActionError, match="action 'action' must be an array"):
         env.step([[1], [1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("task", "action", "text"),
+    [
+        ("CartPole-v1", [1], r"^action must have the shape \(\), got \(1,\)$"),
+        ("CartPole-v1", np.ones((1, 1), int), r"^action must have the shape \(\), got \(1, 1\)$"),
+        ("Pendulum-v1", 0.5, r"^action must have the shape \(1,\), got \(\)$"),
+        ("Pendulum-v1", [[0.5]], r"^action must have the shape \(1,\), got \(1, 1\)$"),
+    ],
+)
+def test_an_action_of_another_shape(task, action, text):
+    env = gymnasium.make(f"envpool/{task}", max_episode_steps=1).unwrapped
+    env.reset()
+    for _ in range(2):
+        with pytest.raises(ActionError, match=text):
+            env.step(action)
+    assert env.step(env.action_space.sample())[3]
+    with pytest.raises(ActionError, match=text):
+        env.step(action)  # also after the end
+    assert env.step(env.action_space.sample())[3]
+
+
+def test_an_array_of_an_action_of_another_shape():
+    plugin.load()
+    env = EnvPoolEnv("Synthetic-v0", layout="rich")
+    env.reset()
+    action = env.action_space.sample()
+    action["action"]["push"] = np.zeros(3, np.float32)
+    with pytest.raises(ActionError, match=r"^action\['action'\]\['push'\] must have the shape \(2,\), got \(3,\)$"):
+        env.step(action)
 
 
 def test_the_last_seed():
@@ -237,12 +312,12 @@ def test_a_step_after_the_time_limit():
 
 def test_a_step_after_an_end_that_nothing_can_follow():
     env = EnvPoolEnv("Catch-v0", seed=1)
-    with pytest.raises(EnvIdError, match="no running episode"):
+    with pytest.raises(EnvIdError, match=r"^step\(\) needs a reset\(\) first$"):
         env.step(1)
     env.reset()
     while not env.step(1)[2]:
         pass
-    with pytest.raises(EnvIdError, match="no running episode"):
+    with pytest.raises(EnvIdError, match=r"^the episode has ended: call reset\(\)$"):
         env.step(1)
     env.reset()
     assert env.step(1)[2] is False

@@ -297,10 +297,12 @@ def test_mistakes():
     with pytest.raises(ConfigError, match="needs a reset"):
         envs.reset(options={"reset_mask": np.array([True, False, False, False])})
     envs.reset()
-    with pytest.raises(ActionError):
+    with pytest.raises(ActionError, match=r"^actions must have the shape \(4,\), got \(3,\)$"):
         envs.step(np.zeros(3, int))
     envs.step(np.zeros(4, int))
-    with pytest.raises(EnvIdError, match="no running episode"):
+    with pytest.raises(
+        EnvIdError, match=r"^the episode of env 0 has ended: call reset\(options=\{'reset_mask': mask\}\)"
+    ):
         envs.step(np.zeros(4, int))
     with pytest.raises(PoolStateError, match="needs a render mode"):
         envs.render()

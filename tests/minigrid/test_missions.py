@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 
 import envpool
 from envpool.errors import ConfigError
@@ -164,10 +165,25 @@ def test_flat_observations_contain_the_letters_anyway() -> None:
 
 @pytest.mark.parametrize("style", [{"env_type": "gym", "gym_api": "legacy"}, {"env_type": "dm"}])
 def test_other_styles_refuse_texts(style: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match=r"mission='text' makes mission a sequence of str.*leave it out"):
+    with pytest.raises(ConfigError, match=r"mission='text' makes mission text.*leave it out"):
         envpool.make(TASK, mission="text", **style)
 
 
+def test_a_single_env_returns_str() -> None:
+    mine, theirs = gymnasium.make(f"envpool/{TASK}", mission="text"), gymnasium.make(TASK)
+    obs, expected = mine.reset(seed=3)[0], theirs.reset(seed=3)[0]
+    assert type(obs["mission"]) is str and obs["mission"] == expected["mission"]
+    assert obs in mine.observation_space and mine.step(0)[0] in mine.observation_space
+    check_env(mine.unwrapped, skip_render_check=True)
+
+
 def test_gymnasiums_vector_envs_refuse_texts() -> None:
-    with pytest.raises(ConfigError, match=r"which only pools of envpool\.make_gymnasium return"):
+    with pytest.raises(ConfigError, match=r"which only envpool\.make_gymnasium and gymnasium\.make return"):
         gymnasium.make_vec(f"envpool/{TASK}", num_envs=2, mission="text")
+
+
+def test_texts_are_not_cast() -> None:
+    with pytest.raises(ConfigError, match=r"^float32_obs must be False with mission='text', got True$"):
+        envpool.make_gymnasium(TASK, mission="text", float32_obs=True)
+    with envpool.make_gymnasium(TASK, mission="text", observation="flat", float32_obs=True) as pool:
+        assert pool.reset()[0].dtype == np.float32

@@ -47,6 +47,14 @@ def test_reductions(n):
         same(call("norm", x), np.linalg.norm(x))
 
 
+@pytest.mark.parametrize("n", SIZES)
+def test_sums_of_negative_zeros(n):
+    """NumPy adds them to 0, so the sum is 0 and not -0."""
+    zeros = np.full(n, -0.0)
+    same(call("sum", zeros), np.sum(zeros))
+    same(call("sum", zeros), 0.0)
+
+
 def test_norms_of_pairs():
     """They are computed without a call of the BLAS."""
     pairs = draws(8000).reshape(-1, 2)

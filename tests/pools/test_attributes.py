@@ -65,14 +65,14 @@ def test_pools(style):
         assert pool.get_attr("gravity") == pool.call("gravity") == (20.0, 9.8, 3.0)
         pool.set_attr("gravity", 5)
         assert pool.get_attr("gravity", 1) == (5.0,)
-        assert pool.get_attr("spec") == (pool.spec,) * 3 and pool.call("max_episode_steps", env_ids=[1]) == (500,)
+        assert pool.get_attr("spec") == (pool.spec,) * 3 and pool.call("max_episode_steps", env_id=[1]) == (500,)
         with pytest.raises(ConfigError, match="one entry for each of the 2 environments, got 3"):
             pool.set_attr("gravity", [1.0, 2.0, 3.0], [0, 1])
         for read in (pool.get_attr, pool.call):
             with pytest.raises(AttributeError, match=r"no attribute 'reset'; they have .*render; .*make_python"):
                 read("reset")
             with pytest.raises(EnvIdError, match="must be between 0 and"):
-                read("spec", env_ids=[3])
+                read("spec", env_id=[3])
         pool.async_reset()
         for read in (pool.get_attr, pool.call):
             with pytest.raises(EnvIdError, match="in flight"):
@@ -100,6 +100,37 @@ def test_single_environments():
         assert env.unwrapped.note == 5 and not hasattr(env.unwrapped, "speed")
         with pytest.raises(TypeError, match="gravity must be"):
             env.unwrapped.gravity = "a"
+
+
+@pytest.mark.parametrize("style", ["gymnasium", "gym", "dm"])
+def test_a_parameter_is_no_attribute_of_a_pool(style):
+    with envpool.make("CartPole-v1", style, num_envs=2) as pool:
+        refuses_attributes(pool)
+        pool.note = 5
+        assert pool.note == 5
+
+
+def test_a_parameter_is_no_attribute_of_a_vector_environment():
+    with closing(gymnasium.make_vec("envpool/CartPole-v1", 2)) as envs:
+        refuses_attributes(envs)
+        envs.note, envs.render_mode = 5, "rgb_array"
+        assert envs.note == 5
+        envs.reset(seed=[3, 3])
+        assert np.array_equal(envs.step(np.array([1, 1]))[0], next_states([9.8, 9.8]))
+
+
+def refuses_attributes(pool):
+    with pytest.raises(AttributeError, match=r"^gravity is a parameter .* set_params\(\) or set_attr\(\)$"):
+        pool.gravity = 3.0
+    with pytest.raises(AttributeError, match=r"^num_envs cannot be changed: make a new pool$"):
+        pool.num_envs = 3
+    assert pool.get_attr("gravity") == (9.8, 9.8) and pool.num_envs == 2
+
+
+def test_a_pool_of_python_environments_has_no_parameters():
+    with envpool.make_python("CartPole-v1", num_envs=2) as pool:
+        pool.gravity = 3.0
+        assert pool.gravity == 3.0 and pool.get_attr("gravity") == (9.8, 9.8)
 
 
 def test_environments_of_a_pool():

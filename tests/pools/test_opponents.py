@@ -15,6 +15,7 @@ from envpool.errors import (
 from envpool.pools.opponents import pool as opponents
 from tests.support import plugin
 from tests.support.crowd import FAIL
+from tests.support.results import assert_same
 from tests.support.turns import END
 
 NUM_ENVS = 4
@@ -586,3 +587,24 @@ def test_episodes_in_which_nobody_could_move_are_refused(controlled):
     with envpool.make_gymnasium("ConnectFour-v0", **options) as pool:
         pool.reset()
         pool.step(pool.sample_actions())
+
+
+def test_an_opponent_may_write_to_what_it_gets():
+    def lowest(obs, info):
+        return info["legal_action_mask"].argmax(1)
+
+    def writes(obs, info):
+        moves = lowest(obs, info)
+        for array in (obs, *info.values(), *info["players"].values()):
+            if isinstance(array, np.ndarray):
+                array.fill(0)
+        return moves
+
+    pools = [
+        envpool.make_gymnasium("ConnectFour-v0", num_envs=4, controlled="alternate", opponents=policy, seed=5)
+        for policy in (lowest, writes)
+    ]
+    assert_same(*(pool.reset() for pool in pools))
+    for t in range(30):
+        actions = pools[0].sample_actions(np.random.default_rng(t))
+        assert_same(*(pool.step(actions.copy()) for pool in pools))

@@ -124,7 +124,7 @@ def test_parts_of_batches(task, mode, batch_size):
     numbers, rng = [0] * NUM_ENVS, np.random.default_rng(0)
     with make(task, mode, batch_size=batch_size, num_threads=2) as pool:
         pool.async_reset()
-        result = pool.recv(reset=True, env_ids=np.arange(NUM_ENVS))
+        result = pool.recv(reset=True, env_id=np.arange(NUM_ENVS))
         flying = set()
         for t in range(80):
             if max(numbers) > 38:
@@ -136,7 +136,7 @@ def test_parts_of_batches(task, mode, batch_size):
             assert pool.num_outstanding == len(flying)
             if t % 4 == 0:
                 chosen = rng.permutation(sorted(flying))[:2]
-                result = pool.recv(env_ids=chosen)
+                result = pool.recv(env_id=chosen)
                 assert result[-1]["env_id"].tolist() == chosen.tolist()
             elif t % 4 == 1:
                 result = pool.recv(min_ready=2)
@@ -144,7 +144,7 @@ def test_parts_of_batches(task, mode, batch_size):
             elif t % 4 == 2:
                 result = pool.recv(timeout=0)
             else:
-                result = pool.recv(env_ids=sorted(flying), min_ready=1)
+                result = pool.recv(env_id=sorted(flying), min_ready=1)
             rows = rows_of(result)
             check(rows, expected, numbers)
             flying -= rows.keys()
@@ -176,7 +176,7 @@ def test_what_cannot_be_received_is_refused():
         for error, text, options in (
             (PoolStateError, "nothing is in flight", {"min_ready": 1}),
             (PoolStateError, "nothing is in flight", {"timeout": 0}),
-            (EnvIdError, r"env_ids\[0\] is 1, which is not in flight", {"env_ids": [1]}),
+            (EnvIdError, r"env_id\[0\] is 1, which is not in flight", {"env_id": [1]}),
             (ConfigError, "min_ready must be between 0 and 5", {"min_ready": 6}),
             (TypeError, "min_ready must be an integer", {"min_ready": True}),
             (ConfigError, "timeout must be at least 0 seconds, got -1", {"timeout": -1}),
@@ -188,9 +188,9 @@ def test_what_cannot_be_received_is_refused():
         pool.send(np.zeros(2, int), [0, 1])
         for error, text, options in (
             (PoolStateError, "2 envs are in flight: send to more", {"min_ready": 3}),
-            (PoolStateError, "env_ids has 1 entries", {"min_ready": 2, "env_ids": [0]}),
-            (EnvIdError, r"env_ids\[1\] is 0, which appears twice", {"env_ids": [0, 0]}),
-            (EnvIdError, r"env_ids\[0\] must be between 0 and 4, got 9", {"env_ids": [9]}),
+            (PoolStateError, "env_id has 1 entries", {"min_ready": 2, "env_id": [0]}),
+            (EnvIdError, r"env_id\[1\] is 0, which appears twice", {"env_id": [0, 0]}),
+            (EnvIdError, r"env_id\[0\] must be between 0 and 4, got 9", {"env_id": [9]}),
         ):
             with pytest.raises(error, match=text):
                 pool.recv(**options)
@@ -237,7 +237,7 @@ def test_a_second_thread_may_send_while_one_receives(monkeypatch):
     options = {"num_envs": 2, "batch_size": 1, "controlled": [0], "opponents": policy}
     with envpool.make_gymnasium("ConnectFour-v0", **options) as pool, ThreadPoolExecutor(1) as thread:
         pool.async_reset()
-        pool.recv(reset=True, env_ids=[0, 1])
+        pool.recv(reset=True, env_id=[0, 1])
         pool.send(np.array([3]), np.array([0]))
         obs = {int(info["env_id"][0]): obs[0] for obs, *_, info in (pool.recv(), pool.recv())}
         assert obs[0][5, 3, 0] == obs[1][5, 4, 0] == obs[0][5, 6, 1] == obs[1][5, 6, 1] == 1

@@ -52,7 +52,7 @@ def play(pool: Any, steps: int = 60, seed: int = 0) -> list[list[bytes]]:
     results = []
     for _ in range(steps):
         pool.send(rng.integers(0, 2, N).astype(np.int32), np.arange(N))
-        results.append(list(leaves(pool.recv(env_ids=range(N)))))
+        results.append(list(leaves(pool.recv(env_id=range(N)))))
     return results
 
 
@@ -67,10 +67,10 @@ def make(env_type: str = "gymnasium", task_id: str = "CartPole-v1", **options: A
 def start(pool: Any) -> None:
     """Reset all envs, receive everything, and leave each in another step."""
     pool.async_reset()
-    pool.recv(env_ids=range(N))
+    pool.recv(env_id=range(N))
     for i in range(N):
         pool.send(np.ones(i, np.int32), np.arange(i))
-        pool.recv(env_ids=range(i))
+        pool.recv(env_id=range(i))
 
 
 @pytest.mark.parametrize("copied", [pickled, copy.deepcopy, copy.copy])

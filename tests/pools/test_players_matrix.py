@@ -191,13 +191,15 @@ ROWS = (ConfigError, "make the pool with players='grid'")
 OPPONENTS = (ConfigError, "make the pool without the option controlled")
 TURNS = (ConfigError, "one controlled player, such as controlled=0")
 NO_SNAPSHOTS = (StateError, "reset with the same seed and to repeat the actions")
+NO_PICKLES = (StateError, "pools of Python environments cannot be pickled or copied")
 NO_PARAMS = (ConfigError, "has no parameters")
 #: The cells that make no sense, and what their errors say.
 REFUSED: dict[tuple[str, str], tuple[type[Exception], str]] = {
     **{("xla", kind): ROWS for kind in ("rows", "current", "python", "python_turns")},
     **{("xla", kind): OPPONENTS for kind in ("opponents", "alternate", "together")},
     **{("replay", kind): TURNS for kind in ("turns", "current", "python_turns")},
-    **{(what, kind): NO_SNAPSHOTS for what in ("states", "pickle") for kind in ("python", "python_turns")},
+    **{("states", kind): NO_SNAPSHOTS for kind in ("python", "python_turns")},
+    **{("pickle", kind): NO_PICKLES for kind in ("python", "python_turns")},
     **{("draws", kind): NO_PARAMS for kind in ("turns", "current", "opponents", "alternate", "python", "python_turns")},
     ("record", "alternate"): (ConfigError, "controlled='alternate'"),
 }

@@ -31,7 +31,7 @@ def play(pool, steps=60):
             pool.reset()
         actions = np.full(pool.num_envs, k % 3 == 0, np.int32)
         if pool.spec.config.autoreset_mode == "disabled":
-            pool._go_on(pool.all_env_ids)
+            pool._continue(pool.all_env_ids)
         obs, reward, *flags, _ = pool.step(actions)
         params = pool.get_params(in_force=True)
         rows.append([x.tobytes() for x in (obs, reward, *flags, *(params[name] for name in RANGES))])

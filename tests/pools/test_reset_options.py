@@ -222,6 +222,13 @@ def test_colours_that_were_never_chosen_are_the_usual_ones():
         ("PointMaze_UMaze-v3", {"reset_cell": [1, 5]}, "must be a cell of the maze, which has 5 rows and 5 columns"),
         ("PointMaze_UMaze-v3", {"reset_cell": [-1, 1]}, "must be a cell of the maze"),
         ("PointMaze_UMaze-v3", {"reset_cell": [1.5, 1]}, "must be integers"),
+        (
+            "PointMaze_Medium_Diverse_G-v3",
+            {"goal_cell": (1, 1)},
+            r"options\['goal_cell'\] must not be the only cell in which an episode can begin, got \(1, 1\): choose",
+        ),
+        ("AntMaze_Medium_Diverse_G-v5", {"goal_cell": [1, 1]}, r"the only cell .* got \(1, 1\)"),
+        ("PointMaze_Open_Diverse_G-v3", {"goal_cell": (1, 1), "reset_cell": None}, "must not be the only cell"),
     ],
 )
 def test_mistakes(task, options, text):
@@ -241,7 +248,7 @@ def test_options_of_a_refused_call_are_forgotten():
         pool.send(np.zeros(1, int), [1])
         with pytest.raises(EnvIdError):
             pool.reset([0, 1], options={"high": 0.9, "low": 0.8})
-        pool.recv(env_ids=[1])
+        pool.recv(env_id=[1])
         assert (abs(pool.reset()[0]) <= 0.05).all()
 
 

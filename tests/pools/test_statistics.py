@@ -163,7 +163,7 @@ def test_partial_batches(batch_size, mode):
             batch = (
                 pool.recv(min_ready=3)
                 if t % 3 == 0
-                else pool.recv(env_ids=flying[:4])
+                else pool.recv(env_id=flying[:4])
                 if t % 3 == 1
                 else pool.recv(timeout=0)
             )

@@ -176,7 +176,7 @@ def test_a_file_that_is_another_wheel(nowhere: Path, tmp_path: Path, capsys: pyt
     other.write_bytes(b"PK")
     assert main(["fetch-procgen", "--wheel", str(other)]) == 2
     text = capsys.readouterr().err
-    assert f"{other} is not a wheel of procgen-mirror 0.10.7: its SHA-256 is" in text
+    assert f"{other} must be a wheel of procgen-mirror 0.10.7 with SHA-256" in text
     assert main(["fetch-procgen", "--wheel", str(tmp_path / "no.whl")]) == 2
     assert "No such file" in capsys.readouterr().err
     assert not nowhere.exists() and not list(nowhere.parent.iterdir())

@@ -41,7 +41,7 @@ def make(env, num_envs, kind, **options):
 def test_the_environments_of_a_call_are_held(kind, tmp_path):
     with make(SlowEnv, 3, kind) as pool:
         pool.reset()
-        call = BackgroundCall(lambda: pool.call("wait", tmp_path, env_ids=[1]))
+        call = BackgroundCall(lambda: pool.call("wait", tmp_path, env_id=[1]))
         wait_until((tmp_path / "called").exists)
         for other in (
             lambda: pool.call("square", 2),
@@ -73,7 +73,7 @@ def test_many_threads(kind):
                 ids = [[0, 1, 2, 3], [number % 4], [0, 3]][k % 3]
                 value = 1000 * number + k
                 try:
-                    got = pool.call("square", value, env_ids=ids)
+                    got = pool.call("square", value, env_id=ids)
                 except PoolStateError as error:
                     refused.append(error)
                     continue
@@ -94,7 +94,7 @@ def test_many_threads(kind):
 def test_close_during_a_call(tmp_path):
     pool = make(SlowEnv, 2, "thread")
     pool.reset()
-    call = BackgroundCall(lambda: pool.call("wait", tmp_path, env_ids=[1]))
+    call = BackgroundCall(lambda: pool.call("wait", tmp_path, env_id=[1]))
     wait_until((tmp_path / "called").exists)
     close = BackgroundCall(pool.close)
     wait_until(lambda: pool.is_closed)
@@ -108,7 +108,7 @@ def test_close_during_a_call(tmp_path):
 def test_close_during_a_call_to_a_process(tmp_path):
     pool = make(SlowEnv, 2, "process", step_timeout=60)
     pool.reset()
-    call = BackgroundCall(lambda: pool.call("wait", tmp_path, env_ids=[1]))
+    call = BackgroundCall(lambda: pool.call("wait", tmp_path, env_id=[1]))
     wait_until((tmp_path / "called").exists)
     close = BackgroundCall(pool.close)
     with pytest.raises(PoolStateError, match="closed"):
@@ -122,7 +122,7 @@ def test_a_method_may_call_the_pool():
 
     class Env(FaultyEnv):
         def others(self):
-            return pools[0].call("square", 3, env_ids=[1])
+            return pools[0].call("square", 3, env_id=[1])
 
         def own(self):
             return pools[0].get_attr("count", [0])
@@ -132,9 +132,9 @@ def test_a_method_may_call_the_pool():
 
     with make(Env, 2, "inline") as pool:
         pools.append(pool)
-        assert pool.call("others", env_ids=[0]) == ((9,),)
+        assert pool.call("others", env_id=[0]) == ((9,),)
         with pytest.raises(PoolStateError, match="another call is using"):
-            pool.call("own", env_ids=[0])
+            pool.call("own", env_id=[0])
 
 
 @pytest.mark.parametrize("access", ["render", "call"])
@@ -151,7 +151,7 @@ def test_infos_survive_what_comes_before_their_receipt(kind, access):
             assert pool.render([0, 1, 2, 3]).shape == (4, 6, 5, 3)
         else:
             ids = received[0][-1]["env_id"]
-            pool.call("square", 2, env_ids=ids)
+            pool.call("square", 2, env_id=ids)
         received.append(pool.recv())
         if access == "render":
             received.append(pool.recv())

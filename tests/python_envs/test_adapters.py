@@ -169,7 +169,7 @@ def test_gymnasium_is_not_wrapped():
 def test_options_of_resets():
     with envpool.make_python(Dm, 1) as pool:
         pool.reset(options={})
-        with pytest.raises(EnvStepError, match="a dm_env environment has no options for reset"):
+        with pytest.raises(EnvStepError, match="options must be None for a dm_env environment, got"):
             pool.reset(options={"a": 1})
 
 

@@ -82,7 +82,7 @@ def test_partial_batches_between_whole_ones():
     with pool_of() as pool:
         pool.reset()
         pool.send(ACTIONS)
-        first = pool.recv(env_ids=[2])[0]
+        first = pool.recv(env_id=[2])[0]
         rest = pool.recv(min_ready=3)[0]
         assert (first[:, 0] == 1).all() and (rest[:, 0] == 1).all()
         whole = pool.step(ACTIONS)[0]
@@ -185,7 +185,7 @@ def test_fork(is_partial):
         pool.reset()
         obs = pool.step(ACTIONS)[0]
         pool.send(ACTIONS)
-        other = pool.recv(env_ids=[0, 1, 2, 3])[0] if is_partial else pool.recv()[0]
+        other = pool.recv(env_id=[0, 1, 2, 3])[0] if is_partial else pool.recv()[0]
         mine, theirs = os.pipe()
         child = os.fork()
         if child == 0:

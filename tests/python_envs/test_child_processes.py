@@ -40,7 +40,7 @@ class StartingEnv(FaultyEnv):
 
 def test_the_pool_is_closed():
     with pool_of(StartingEnv, 2) as pool:
-        pidfds = [os.pidfd_open(pid) for pid in pool.call("start", env_ids=[1])[0]]
+        pidfds = [os.pidfd_open(pid) for pid in pool.call("start", env_id=[1])[0]]
     assert all(map(has_ended, pidfds))
 
 
@@ -53,7 +53,7 @@ def test_a_worker_hangs():
 
     with pool_of(Env, 2, step_timeout=1) as pool:
         pool.reset()
-        pidfds = [os.pidfd_open(pid) for pid in pool.call("start", env_ids=[1])[0]]
+        pidfds = [os.pidfd_open(pid) for pid in pool.call("start", env_id=[1])[0]]
         with pytest.raises(EnvStepError, match="step_timeout"):
             pool.step(np.array([0, 1]))
         assert all(map(has_ended, pidfds))
@@ -126,8 +126,8 @@ def test_a_copy_of_a_worker_ends(method, action):
         for k in range(1, 6):
             obs = pool.step(np.array([action, 0, 0, 0]))[0]
             assert obs[:, 0].tolist() == [k] * 4
-        assert pool.call("reap", env_ids=[0]) == ([1] * 5,)
-        assert pool.call("fork", env_ids=[1, 2]) == ("parent", "parent")
+        assert pool.call("reap", env_id=[0]) == ([1] * 5,)
+        assert pool.call("fork", env_id=[1, 2]) == ("parent", "parent")
         assert pool.step(np.zeros(4, int))[0][:, 0].tolist() == [6] * 4
 
 
@@ -162,7 +162,7 @@ if os.getpid() != main:
         assert "before this process was forked" in str(error), error
         os._exit(7)
 assert os.getpid() == main and obs[:, 0].tolist() == [1] * 4
-print(pool.call("reap", env_ids=[0])[0])
+print(pool.call("reap", env_id=[0])[0])
 """
 
 

@@ -164,6 +164,48 @@ def test_exception_in_render():
         assert pool.step(np.zeros(2, int))[0][0, 0] == 2
 
 
+FRAME = np.zeros((4, 5, 3), np.uint8)
+
+
+class Showing(FaultyEnv):
+    frame = FRAME
+
+    def render(self):
+        return self.frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "text"),
+    [
+        (FRAME + 0.7, "uint8 .*0.7 of dtype float64, which uint8 cannot hold: multiply frames in .0, 1. by 255 and"),
+        (FRAME + np.nan, "nan of dtype float64, which uint8 cannot hold"),
+        ([FRAME + 0.5], "0.5 of dtype float64"),
+        (FRAME.astype(int) + 300, "300 of dtype int64, which uint8 cannot hold: return an array of uint8"),
+        (FRAME.astype(int) - 1, "-1 of dtype int64"),
+        (FRAME.astype(str), "not a number"),
+        (FRAME + 3j, "3j of dtype complex128"),
+        (np.full((4, 5, 3), None), r"render\(\) must return uint8 .*NoneType"),
+    ],
+)
+def test_frames_that_are_refused(frame, text):
+    with pytest.raises(ConfigError, match=text):
+        envpool.make_python(type("Env", (Showing,), {"frame": frame}), 1, render_mode="rgb_array")
+    with envpool.make_python(Showing, 1, render_mode="rgb_array") as pool:
+        pool.reset()
+        pool.set_attr("frame", [frame])
+        with pytest.raises(RenderError, match=text):
+            pool.render()
+
+
+@pytest.mark.parametrize("value", [np.float64(200), np.int64(200), np.uint8(200), np.True_])
+def test_frames_whose_values_uint8_has(value):
+    with envpool.make_python(Showing, 1, render_mode="rgb_array") as pool:
+        pool.reset()
+        pool.set_attr("frame", [np.full((4, 5, 3), value)])
+        frame = pool.render()
+        assert frame.dtype == np.uint8 and (frame == int(value)).all()
+
+
 def test_keyboard_interrupt():
     with envpool.make_python(FaultyEnv, 2) as pool:
         pool.reset()
@@ -177,7 +219,7 @@ def test_keyboard_interrupt():
 @pytest.mark.parametrize(
     ("results", "text"),
     [
-        ((np.zeros(3, np.float32), 1.0, False, False, {}), r"has shape \(3,\)"),
+        ((np.zeros(3, np.float32), 1.0, False, False, {}), r"must have shape .*, got \(3,\)"),
         ((np.zeros(4, np.float32), "much", False, False, {}), "real number"),
         ((np.zeros(4, np.float32), 1.0, False, {}), "4 values"),
         ((None, 1.0, False, False, {}), "shape"),

@@ -138,7 +138,7 @@ def test_an_object_of_a_wrong_shape_fails_its_environment(workers):
 
     with envpool.make_python(Env, 3, workers=workers, **({"num_threads": 1} if workers == "process" else {})) as pool:
         pool.reset()
-        text = "the observation at ('a',) has shape (3,), but the observation space says (2,)"
+        text = "the observation at ('a',) must have shape (2,) as the observation space says, got (3,)"
         with pytest.raises(EnvStepError, match=re.escape(text)) as caught:
             pool.step(np.array([0, 1, 0]))
         assert list(caught.value.failures) == [1]

@@ -19,8 +19,8 @@ def test_names_are_unique():
 @pytest.mark.parametrize(
     ("space", "text"),
     [
-        (spaces.Text(3), "its values are no arrays of a fixed shape"),
-        (spaces.Box(0, 1, (2,), np.float16), "its dtype is none of bool, int8"),
+        (spaces.Text(3), "its values are not arrays of a fixed shape"),
+        (spaces.Box(0, 1, (2,), np.float16), "its dtype is not one of bool, int8"),
         (spaces.Tuple([spaces.Box(0, 1, (1,) * 7)]), "it has more than 6 dimensions"),
         (spaces.Box(0, 1, (0,)), "it has no elements"),
         (spaces.Dict(env_id=spaces.Discrete(4)), "not have the key 'env_id'"),

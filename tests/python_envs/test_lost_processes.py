@@ -55,7 +55,7 @@ def test_command_that_ends_its_process():
         pool.reset()
         for name in ("end", "square"):  # the second call does not find the env
             with pytest.raises(EnvStepError, match=r"status 3[^$]*\. reset\(\) starts a new episode of the env$"):
-                pool.call(name, env_ids=[1])
+                pool.call(name, env_id=[1])
         with pytest.raises(EnvStepError, match="status 3") as caught:
             pool.step(np.zeros(2, int))
         assert list(caught.value.failures) == [1]

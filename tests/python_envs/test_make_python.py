@@ -1,15 +1,19 @@
 """Pools of Python environments equal gymnasium's SyncVectorEnv, in all modes, styles and spaces."""
 
 import copy
+import pickle
+import re
 import time
 from functools import partial
 
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import envpool
+from envpool._support.text import shown
 from envpool.errors import ActionError, ConfigError, EnvCreateError, EnvIdError, StateError, UnknownTaskError
 from envpool.python_envs.choice import choose, seconds_per_step
 from tests.support.python_envs import ACTIONS, SPACES, FaultyEnv, SpaceEnv, same
@@ -42,10 +46,10 @@ def check_infos(info, theirs, mode):
         theirs.pop("_final_obs", None)
         got = own(mine.pop("final_info", {}))
         mine.pop("final_obs"), mine.pop("_final_obs")
-        shown = mine.pop("_final_info")
-        assert np.array_equal(shown, ended if ended is not None else np.zeros(len(shown), bool))
+        has_final = mine.pop("_final_info")
+        assert np.array_equal(has_final, ended if ended is not None else np.zeros(len(has_final), bool))
         same(sorted_nest(got), sorted_nest(final))
-        assert final_obs is None or len(final_obs) == len(shown)
+        assert final_obs is None or len(final_obs) == len(has_final)
     same(mine, theirs)
 
 
@@ -137,7 +141,7 @@ def test_async(workers, batch_size):
 def test_partial_recv():
     with envpool.make_python("CartPole-v1", 4) as pool:
         pool.async_reset()
-        obs, info = pool.recv(reset=True, env_ids=[3, 1])
+        obs, info = pool.recv(reset=True, env_id=[3, 1])
         assert info["env_id"].tolist() == [3, 1]
         assert np.array_equal(obs[0], gymnasium.make("CartPole-v1").reset(seed=45)[0])
         assert len(pool.recv(min_ready=2)[0]) == 2
@@ -231,15 +235,15 @@ def test_call_and_attributes():
     with envpool.make_python(FaultyEnv, 3) as pool:
         pool.reset()
         assert pool.call("square", 3) == (9, 9, 9)
-        assert pool.call("count", env_ids=[1]) == (0,)
+        assert pool.call("count", env_id=[1]) == (0,)
         pool.set_attr("resets_fail", [False, True, False])
         assert pool.get_attr("resets_fail") == (False, True, False)
-        pool.set_attr("extra", 5, env_ids=2)
+        pool.set_attr("extra", 5, env_id=2)
         assert pool.get_attr("extra", [2]) == (5,)
         with pytest.raises(AttributeError):
             pool.get_attr("extra", [0])
         with pytest.raises(EnvIdError):
-            pool.call("square", 3, env_ids=[7])
+            pool.call("square", 3, env_id=[7])
         with pytest.raises(ConfigError, match="3 environments, got 2"):
             pool.set_attr("extra", [1, 2])
         pool.send(np.zeros(3, int))
@@ -253,6 +257,42 @@ def test_states_are_refused():
         pool.reset()
         with pytest.raises(StateError):
             pool.get_state()
+
+
+@pytest.mark.parametrize("call", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_pools_cannot_be_pickled(call):
+    text = "pools of Python environments cannot be pickled or copied: make the pool in the other process"
+    with envpool.make_python(FaultyEnv, 2) as pool, pytest.raises(StateError, match=text):
+        call(pool)
+    with pytest.raises(StateError, match=text):
+        call(pool)
+
+
+class Old:
+    observation_space = action_space = spaces.Discrete(2)
+
+    def reset(self):
+        return 0
+
+    def step(self, action):
+        return 0, 0.0, False, {}
+
+
+@pytest.mark.parametrize("base", [FaultyEnv, Old])
+@pytest.mark.parametrize("name", ["observation_space", "action_space"])
+@pytest.mark.parametrize("space", [None, "x", spaces.Box])
+def test_spaces_that_are_no_spaces(base, name, space):
+    text = rf"{name} must be a space of gymnasium.*, got {re.escape(shown(space))}: set it"
+    with pytest.raises(ConfigError, match=text):
+        envpool.make_python(type("Env", (base,), {name: space}))
+
+
+@pytest.mark.parametrize("name", ["observation_space", "action_space"])
+def test_spaces_that_are_missing(name):
+    other = {"observation_space": "action_space", "action_space": "observation_space"}[name]
+    one = type("Env", (gymnasium.Env,), {other: spaces.Discrete(2)})
+    with pytest.raises(ConfigError, match=f"{name} must be a space .*, but the environment has none"):
+        envpool.make_python(one)
 
 
 @pytest.mark.parametrize(
@@ -443,7 +483,7 @@ def test_actions_of_64_bits(workers, dtype):
 
 def test_actions_of_dtypes_that_no_field_has():
     space = gymnasium.spaces.Box(0, 1, (2,), np.float16)
-    with pytest.raises(ConfigError, match=r"float16\), but its dtype is none of .* uint64: .*\.TransformAction"):
+    with pytest.raises(ConfigError, match=r"float16\) \(its dtype is not one of .* uint64\): .*\.TransformAction"):
         envpool.make_python(partial(ActionsEnv, space))
 
 

@@ -203,7 +203,7 @@ OTHERS = {
     "copy_state": lambda pool: pool.copy_state([1], [2]),
     "set_params": lambda pool: pool.set_params({}, [0]),
     "get_params": lambda pool: pool.get_params([0]),
-    "call": lambda pool: pool.call("get_wrapper_attr", "script", env_ids=[0]),
+    "call": lambda pool: pool.call("get_wrapper_attr", "script", env_id=[0]),
     "get_attr": lambda pool: pool.get_attr("script", [0]),
     "set_attr": lambda pool: pool.set_attr("x", 1, [0]),
     "stats": lambda pool: pool.stats(),

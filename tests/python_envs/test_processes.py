@@ -92,7 +92,7 @@ def test_async(method):
 def test_partial_recv():
     with pool_of(FaultyEnv, 4) as pool:
         pool.async_reset()
-        _, info = pool.recv(reset=True, env_ids=[3, 1])
+        _, info = pool.recv(reset=True, env_id=[3, 1])
         assert info["env_id"].tolist() == [3, 1]
         assert len(pool.recv(min_ready=2)[0]) == 2
 
@@ -304,7 +304,7 @@ def test_call_and_attributes():
         with pytest.raises(AttributeError) as caught:
             pool.get_attr("nothing", [0])
         assert "access.py" in str(caught.value.__cause__)
-        assert pool.call("square", 2, env_ids=[2]) == (4,)
+        assert pool.call("square", 2, env_id=[2]) == (4,)
         with pytest.raises(EnvStepError, match="reset is broken"):
             pool.reset()
         pool.recv()

@@ -28,7 +28,7 @@ class Wrong(Duel):
 @pytest.mark.parametrize(
     ("form", "text"),
     [
-        ("shape", "observation of agent 'b_0' has shape .*, but its space says"),
+        ("shape", "observation of agent 'b_0' must have shape .* as its space says, got"),
         ("dtype", "observation of agent 'b_0' contains"),
     ],
 )
@@ -53,8 +53,8 @@ def having(agent, at, value):
         (lambda out: out[:4], r"step\(\) must return \(obs, rewards, .*\), got 4 values"),
         (lambda out: None, r"step\(\) must return \(obs, rewards, .*\), got None"),
         (lambda out: (*out[:4], None), r"the infos of step\(\) must be a dict by agent, got None"),
-        (without("b_0", 1), r"the rewards of step\(\) must have each agent that has acted, but they lack 'b_0'"),
-        (without("a_0", 2), r"the terminations of step\(\) must have .*, but they lack 'a_0'"),
+        (without("b_0", 1), r"the rewards of step\(\) must have each agent that has acted, got none of 'b_0'"),
+        (without("a_0", 2), r"the terminations of step\(\) must have .*, got none of 'a_0'"),
         (having("c_0", 3, True), "agents of the truncations must be among possible_agents, .* got 'c_0'"),
         (having("a_0", 2, "False"), "the termination of agent 'a_0' must be True or False, got 'False'"),
         (having("b_0", 3, np.nan), "the truncation of agent 'b_0' must be True or False, got nan"),
@@ -104,7 +104,7 @@ def test_a_new_environment_must_fit_the_pool(names, workers, tmp_path):
         pool.reset()
         pool.step(np.zeros((1, 2), int))
         text = pool.step(np.zeros((1, 2), int))[-1]["error"][0]
-        assert f"environment 0 has the possible_agents {list(names)}, but the pool has ['a_0', 'b_0']" in text
+        assert f"environment 0 must have the possible_agents ['a_0', 'b_0'] of the pool, got {list(names)}" in text
 
 
 def test_debug():
@@ -142,14 +142,14 @@ def test_what_is_refused():
             return {}, {}
 
     for cls, text in (
-        (Texts, "the obs space of agent 'a_0' contains .*: wrap the environment"),
-        (Unlike, "the action space of agent 'b_0' is Box.*, but that of the first agent is Discrete"),
+        (Texts, "the obs space of agent 'a_0' must have arrays of .*: wrap the environment"),
+        (Unlike, "the action space of agent 'b_0' must have .* of the first agent's, Discrete.*, got Box"),
         (Empty, "possible_agents of Empty must have at least one agent"),
         (Twins, "possible_agents of Twins must have .* different names, got"),
     ):
         with pytest.raises(ConfigError, match=text):
             duels(cls=cls)
-    with pytest.raises((ConfigError, EnvCreateError), match="environment 1 has the possible_agents"):
+    with pytest.raises((ConfigError, EnvCreateError), match="environment 1 must have the possible_agents"):
         envpool.make_python([Duel, type("Other", (Duel,), {"possible_agents": ("a_0", "c_0")})])
     with duels(1, Absent) as pool, pytest.raises(EnvStepError, match=r"at least one agent in env\.agents"):
         pool.reset()

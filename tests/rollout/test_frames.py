@@ -157,7 +157,7 @@ def test_out_and_threads(data, num_threads):
     same = np.empty(rows.shape, np.uint8)
     assert data.minibatch(ids, same) is same
     np.testing.assert_array_equal(same, rows)
-    assert data.minibatch(ids[:0]).shape == (0, 4, 84, 84)
+    assert data.minibatch(ids[:0]).shape == data.minibatch([]).shape == (0, 4, 84, 84)
 
 
 @pytest.mark.parametrize("frames_once", [True, False])
@@ -175,7 +175,7 @@ def test_out_must_not_be_memory_that_is_read(frames_once, shared):
     if not frames_once:
         outs.append(data.obs.reshape(8, 2, 4, 8)[6:])
     for out in outs:
-        with pytest.raises(ConfigError, match=r"^out overlaps the memory of the rollout: pass memory of its own$"):
+        with pytest.raises(ConfigError, match=r"^out must not overlap the memory of the rollout: pass"):
             data.minibatch([0, 1], shared(out))
     np.testing.assert_array_equal(data.obs, before)
 
@@ -186,7 +186,7 @@ def test_out_must_not_overlap_ids():
     rollout.reset()
     rollout.step(np.zeros(2))
     ids = np.array([1, 0], np.int64)
-    with pytest.raises(ConfigError, match=r"^out overlaps ids: pass memory of its own$"):
+    with pytest.raises(ConfigError, match=r"^out must not overlap ids: pass memory of its own$"):
         rollout.finish().minibatch(ids, ids.view(np.int32)[:2])
 
 
@@ -238,7 +238,7 @@ def test_rows_of_nested_observations():
             ConfigError,
             "num_threads must be between 0 and 2147483647, got 1000000000000",
         ),
-        ({"ids": [1], "out": [0]}, TypeError, "out is written in place"),
+        ({"ids": [1], "out": [0]}, TypeError, "out must be a numpy.ndarray, got list"),
         (
             {"ids": [1], "out": np.zeros((2, 4, 84, 84))},
             ConfigError,
@@ -249,7 +249,7 @@ def test_rows_of_nested_observations():
             ConfigError,
             "out must have the dtype float32, got uint8",
         ),
-        ({"ids": [1], "out": np.zeros((1, 4, 84, 168), np.uint8)[..., ::2]}, ConfigError, "out is not C-contiguous"),
+        ({"ids": [1], "out": np.zeros((1, 4, 84, 168), np.uint8)[..., ::2]}, ConfigError, "out must be C-contiguous"),
     ],
 )
 def test_bad_minibatches(data, arguments, error, text):

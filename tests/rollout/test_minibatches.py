@@ -104,6 +104,13 @@ def test_a_recurrent_network_sees_what_it_saw_when_it_acted():
             assert np.array_equal(state[mask], after.ravel()[index][mask])
 
 
+def test_more_rows_than_an_array_can_have():
+    with pytest.raises(ConfigError, match=f"size must be between 0 and {2**60 - 1}, got {2**62}"):
+        shuffled(2**62, 2, 0)
+    with pytest.raises(ConfigError, match="size must convert to a NumPy array"):
+        shuffled([[True], [True, False]], 2, 0)
+
+
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_nothing(shape):
     assert list(sequences(shape, 2, 2, 0)) == []

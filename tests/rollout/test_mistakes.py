@@ -6,8 +6,10 @@ import re
 import signal
 import threading
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 import envpool
 from envpool.errors import ActionError, ConfigError, EnvStepError, PoolStateError
@@ -15,6 +17,30 @@ from tests.support import plugin
 from tests.support.callbacks import CallsBack
 
 N, T = 4, 3
+
+
+class Pixels(gymnasium.Env):
+    observation_space = spaces.Box(0, 255, (3,), np.uint8)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(3, np.uint8), {}
+
+    def step(self, action):
+        return np.ones(3, np.uint8), 1.0, False, False, {}
+
+
+class Carried(Pixels):
+    """Returns one array, and other things as objects."""
+
+    def __init__(self, inner):
+        self.observation_space = spaces.Dict({"a": spaces.Box(-1, 1, (2,), np.float32), "b": inner})
+
+    def reset(self, *, seed=None, options=None):
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        return self.observation_space.sample(), 1.0, False, False, {}
 
 
 @pytest.fixture
@@ -43,9 +69,9 @@ def step(rollout, move=1, **changes):
         ({"num_steps": 0}, ConfigError, "num_steps must be at least 1, got 0"),
         ({"num_steps": 2.5}, TypeError, "num_steps must be of type int, got 2.5"),
         ({"num_steps": 3, "max_steps": 4}, ConfigError, "a sync pool has num_steps steps"),
-        ({"num_steps": 3, "extras": {"obs": np.float32}}, ConfigError, "names of extras must be .*; got 'obs'"),
-        ({"num_steps": 3, "extras": {"a b": np.float32}}, ConfigError, "names of extras must be .*; got 'a b'"),
-        ({"num_steps": 3, "extras": {"_x": np.float32}}, ConfigError, "names of extras must be .*; got '_x'"),
+        ({"num_steps": 3, "extras": {"obs": np.float32}}, ConfigError, "names of extras must be .*, got 'obs'"),
+        ({"num_steps": 3, "extras": {"a b": np.float32}}, ConfigError, "names of extras must be .*, got 'a b'"),
+        ({"num_steps": 3, "extras": {"_x": np.float32}}, ConfigError, "names of extras must be .*, got '_x'"),
         ({"num_steps": 3, "extras": {"a": "nothing"}}, TypeError, r"extras\['a'\] must be a dtype"),
         ({"num_steps": 3, "extras": {"a": object}}, ConfigError, r"extras\['a'\] must have .*, got dtype object"),
         ({"num_steps": 3, "extras": {"a": (np.float32, (0,))}}, ConfigError, "shape of 'a' must be at least 1, got 0"),
@@ -62,6 +88,35 @@ def test_arguments(pool, arguments, error, text):
 def test_a_wrapper_is_no_pool():
     with pytest.raises(TypeError, match=r"pool must be a pool of envpool\.make, got list"):
         envpool.Rollout([], 3)
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (spaces.Box(-1, 1, (3,), np.float16), "its dtype is not one of"),
+        (spaces.Box(-1, 1, (1,) * 7, np.float32), "it has more than 6 dimensions"),
+        (spaces.Box(-1, 1, (0, 2), np.float32), "it has no elements"),
+        (spaces.Text(3), "its values are not arrays of a fixed shape"),
+        (spaces.Sequence(spaces.Discrete(3)), "its values are not arrays of a fixed shape"),
+    ],
+)
+def test_observations_that_are_carried_as_objects(inner, text):
+    for make in (lambda p: envpool.Rollout(p, T), lambda p: envpool.ReplayBuffer(p, 8)):
+        with envpool.make_python(Carried, num_envs=2, env_kwargs={"inner": inner}) as pool:
+            rest = rf"but 'obs:b' has the space {re.escape(str(inner))} \({text}.*\): wrap the environment, .*Transform"
+            with pytest.raises(ConfigError, match=f"a (Rollout|ReplayBuffer) needs observations that are .*, {rest}"):
+                make(pool)
+
+
+def test_texts_of_native_tasks_are_recorded_as_ascii():
+    for make in (lambda p: envpool.Rollout(p, 1), lambda p: envpool.ReplayBuffer(p, 8)):
+        with envpool.make_gymnasium("MiniGrid-Empty-5x5-v0", num_envs=2, mission="text") as pool:
+            recorder = make(pool)
+            mission = recorder.reset()[0]["mission"][0].encode()
+            recorder.step([0, 0])
+            data = recorder.finish() if isinstance(recorder, envpool.Rollout) else recorder.transitions([0, 1])
+            rows = data.obs["mission"].reshape(2, -1)
+            assert [row.tobytes().rstrip(b"\0") for row in rows] == [mission] * 2
 
 
 @pytest.mark.parametrize(
@@ -279,10 +334,10 @@ def test_results_received_by_somebody_else(pool, rollout):
 
 def test_partial_batches_before_and_after(pool, rollout):
     pool.send(np.ones(N))
-    pool.recv(env_ids=[2])
-    pool.recv(env_ids=[1, 3, 0])
+    pool.recv(env_id=[2])
+    pool.recv(env_id=[1, 3, 0])
     obs = pool.reset()[0]
-    rollout.begin(obs, np.ones(N))
+    rollout.begin(obs, np.ones(N, bool))
     for k in range(T):
         assert (step(rollout)[0][:, 2] == k + 1).all()
     data = rollout.finish()
@@ -346,6 +401,58 @@ def test_code_of_the_user_cannot_step_the_pool_meanwhile(pool):
 def test_begin_with_wrong_shapes(rollout, obs):
     with pytest.raises(ConfigError, match=re.escape(f"obs must have shape (4, 6), got {obs.shape}")):
         rollout.begin(obs)
+
+
+@pytest.mark.parametrize(
+    ("obs", "text"),
+    [
+        (np.full((N, 4), 1e300), r"obs must have values that float32 holds, got 1e\+300 of dtype float64"),
+        (np.full((N, 4), 1 + 5j), r"obs must have values that float32 holds, got \(1\+5j\) of dtype complex128"),
+        ([["1"] * 4] * N, "(?s)obs must have values that float32 holds, got .* which is not a number"),
+        ([[1, 2, 3, 4], [1]], r"obs must convert to a NumPy array, got \[\[1, 2, 3, 4\], \[1\]\]"),
+        (None, "obs must have values that float32 holds, got None of dtype object"),
+    ],
+)
+def test_begin_with_values_that_would_change(obs, text):
+    pool = envpool.make_gymnasium("CartPole-v1", num_envs=N)
+    for recorder in (envpool.Rollout(pool, T), envpool.ReplayBuffer(pool, 20)):
+        with pytest.raises(ConfigError, match=text):
+            recorder.begin(obs)
+        recorder.begin(np.full((N, 4), 0.1))  # rounded
+        assert recorder.step(np.ones(N, int))[0].shape == (N, 4)
+
+
+@pytest.mark.parametrize("value", [300, -1.7, np.nan, -1])
+def test_begin_with_integers_that_do_not_fit(value):
+    pool = envpool.make_python(Pixels, num_envs=N)
+    bad = np.full((N, 3), value)
+    for recorder in (envpool.Rollout(pool, T), envpool.ReplayBuffer(pool, 20)):
+        with pytest.raises(ConfigError, match=f"obs must have values that uint8 holds, got {value}"):
+            recorder.begin(bad)
+        recorder.begin(np.full((N, 3), 255.0))
+
+
+@pytest.mark.parametrize(
+    ("first", "text"),
+    [
+        (["False"] * N, r"first must have the dtype bool and the shape \(4,\), got <U5 and \(4,\)"),
+        ([np.nan] * N, "got float64 and"),
+        ([0, 1, 0, 1], "got int64 and"),
+        (True, r"got bool and \(\)"),
+        ([[True], [True, False]], "first must convert to a NumPy array"),
+    ],
+)
+def test_begin_with_a_first_that_is_not_bool(rollout, first, text):
+    with pytest.raises(ConfigError, match=text):
+        rollout.begin(np.zeros((N, 6)), first)
+
+
+def test_begin_with_players_in_another_form():
+    pool = plugin.make_task("Crowd-v0", num_envs=2, players="dict")
+    for recorder in (envpool.Rollout(pool, T), envpool.ReplayBuffer(pool, 20)):
+        for obs in (None, [1]):
+            with pytest.raises(ConfigError, match="obs must be a dict with the keys"):
+                recorder.begin(obs)
 
 
 def test_begin_with_other_arrays():

@@ -308,7 +308,7 @@ def test_outputs_of_a_thread_that_are_no_distribution(num_threads):
     mlp = MLP(arrays, activation="relu", rng=0)
     pool = envpool.make_gymnasium("CartPole-v1", num_envs=9, num_threads=num_threads, seed=2)
     rollout = envpool.Rollout(pool, 20, mlp.extras)
-    match = r"no distribution in row \d of the batch: \[ *0\. +inf\].*the observation is \["
+    match = r"not a valid distribution in row \d of the batch: \[ *0\. +inf\].*the observation is \["
     with pytest.raises(ConfigError, match=match) as error:
         rollout.collect(mlp, rollout.reset())
     assert rollout.num_ahead == rollout.recorded // 9 > 3
@@ -463,7 +463,7 @@ def test_an_async_rollout_continues_after_outputs_that_are_no_distribution():
     mlp = MLP(faster, activation="relu", rng=0)
     pool = envpool.make_gymnasium("CartPole-v1", num_envs=4, batch_size=2, seed=2)
     rollout = envpool.Rollout(pool, 20, mlp.extras)
-    with pytest.raises(ConfigError, match="no distribution"):
+    with pytest.raises(ConfigError, match="not a valid distribution"):
         rollout.collect(mlp, rollout.reset())
     mlp.update({**faster, "actor.0.weight": np.zeros((1, 4), np.float32)})
     data, _ = rollout.collect(mlp)
@@ -516,20 +516,26 @@ def replaced():
 @pytest.mark.parametrize(
     ("module", "text"),
     [
-        (nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 2)), rf"actor\.1 is GELU.*{WAY_OUT}"),
-        (nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 2)), rf"actor\.1 is Dropout.*{WAY_OUT}"),
-        (nn.Sequential(nn.Conv1d(1, 1, 1)), rf"actor\.0 is Conv1d.*{WAY_OUT}"),
-        (nn.Sequential(nn.Tanh(), nn.Linear(4, 2)), r"actor\.0 is Tanh"),
-        (nn.Sequential(nn.Linear(4, 2), nn.Tanh(), nn.ReLU()), r"actor\.2 is ReLU"),
-        (nn.Sequential(nn.Linear(4, 2), nn.Flatten()), r"actor\.1 is Flatten"),
-        (nn.Sequential(nn.Linear(4, 8), OwnTanh(), nn.Linear(8, 2)), rf"actor\.1 is of the class .*OwnTanh.*{WAY_OUT}"),
-        (OwnTanh(), r"actor is of the class .*OwnTanh"),
-        ("network", r"actor is of the class builtins\.str"),
-        (hooked(), r"actor\.0 has forward hooks"),
-        (replaced(), r"actor has .* a forward of its own"),
+        (nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 2)), rf"actor\.1 must be .*, got GELU.*{WAY_OUT}"),
+        (
+            nn.Sequential(nn.Linear(4, 8), nn.Dropout(), nn.Linear(8, 2)),
+            rf"actor\.1 must be .*, got Dropout.*{WAY_OUT}",
+        ),
+        (nn.Sequential(nn.Conv1d(1, 1, 1)), rf"actor\.0 must be .*, got Conv1d.*{WAY_OUT}"),
+        (nn.Sequential(nn.Tanh(), nn.Linear(4, 2)), r"actor\.0 must be .*, got Tanh"),
+        (nn.Sequential(nn.Linear(4, 2), nn.Tanh(), nn.ReLU()), r"actor\.2 must be .*, got ReLU"),
+        (nn.Sequential(nn.Linear(4, 2), nn.Flatten()), r"actor\.1 must be .*, got Flatten"),
+        (
+            nn.Sequential(nn.Linear(4, 8), OwnTanh(), nn.Linear(8, 2)),
+            rf"actor\.1 must be of .*OwnTanh.*{WAY_OUT}",
+        ),
+        (OwnTanh(), r"actor must be of a class .*OwnTanh"),
+        ("network", r"actor must be of a class .*, got builtins\.str"),
+        (hooked(), r"actor\.0 must not have forward hooks"),
+        (replaced(), r"actor must not have .* a forward of its own"),
         (nn.Sequential(nn.Linear(4, 2), nn.ELU(float("nan"))), r"actor\.1\.alpha must be a finite number, got nan"),
-        (nn.utils.parametrizations.weight_norm(nn.Linear(4, 2)), r"actor is of the class .*Parametrized"),
-        (nn.Sequential(), "the actor has no layer of torch.nn.Linear"),
+        (nn.utils.parametrizations.weight_norm(nn.Linear(4, 2)), r"actor must be of a class .*Parametrized"),
+        (nn.Sequential(), "the actor must have at least one torch.nn.Linear"),
         (
             network(4, 2).double(),
             r"layer 0 of the actor must have the dtype float32, got float64.*use \.astype\(np\.float32\)",
@@ -549,7 +555,7 @@ def test_networks_that_are_refused(module, text):
 
 
 def test_weights_without_data_are_refused():
-    with pytest.raises(TypeError, match=r"actor\.weight cannot be converted to a NumPy array"):
+    with pytest.raises(TypeError, match=r"actor\.weight must convert to a NumPy array"):
         MLP(nn.Linear(4, 2, device="meta"))
 
 
@@ -558,10 +564,18 @@ def test_weights_without_data_are_refused():
     [
         ({}, {}, "activation must be 'tanh', 'relu' or 'elu' for a dict of arrays, got None"),
         ({}, {"activation": "gelu"}, "activation must be .*, got 'gelu'"),
-        ({"head.weight": 1}, {"activation": "tanh"}, "network has an entry 'head.weight', but"),
-        ({"critic.1.bias": np.zeros(1, np.float32)}, {"activation": "tanh"}, "but no 'critic.1.weight'"),
+        ({"head.weight": 1}, {"activation": "tanh"}, "network must have .*, got 'head.weight'"),
+        (
+            {"critic.1.bias": np.zeros(1, np.float32)},
+            {"activation": "tanh"},
+            "'critic.1.weight', got only",
+        ),
         ({"actor.0.bias": np.zeros(3, np.float32)}, {"activation": "tanh"}, r"must have the shape \(2,\), got \(3,\)"),
-        ({"actor.0.weight": np.zeros((2, 0), np.float32)}, {"activation": "tanh"}, "there must be inputs and outputs"),
+        (
+            {"actor.0.weight": np.zeros((2, 0), np.float32)},
+            {"activation": "tanh"},
+            r"at least .*, got shape \(2, 0\)",
+        ),
         (
             {"log_std": np.zeros(3, np.float32)},
             {"activation": "tanh"},
@@ -637,7 +651,7 @@ def test_observations_that_are_not_finite():
     _, result = rollout.collect(mlp, rollout.reset())
     state, kept = pickle.dumps(mlp.sampler), result[0].copy()
     result[0][1, 2] = np.nan  # a slot of the rollout
-    with pytest.raises(ConfigError, match=r"outputs are no distribution in row 1 of the batch: .*nan"):
+    with pytest.raises(ConfigError, match=r"outputs are not a valid distribution in row 1 of the batch: .*nan"):
         rollout.collect(mlp, result)
     assert pickle.dumps(mlp.sampler) == state
     result[0][:] = kept

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import envpool
+from envpool.rollout.pinning import PinningError
 from tests.support import plugin
 from tests.support.forking import may_fork
 from tests.support.python import output_of
@@ -129,7 +130,7 @@ def test_memory_beside_the_halves_is_locked_as_well(cuda):
 def test_a_lock_that_fails(cuda):
     pool = plugin.make(num_envs=N)
     cuda.fake_set_fails(2)
-    with pytest.raises(RuntimeError, match=r"could not lock .* MiB of memory: out of pages \(code 2\)"):
+    with pytest.raises(PinningError, match=r"could not lock .* MiB of memory: out of pages \(code 2\)"):
         envpool.Rollout(pool, T, pin=True)
     cuda.fake_set_fails(0)
     gc.collect()
@@ -139,10 +140,10 @@ def test_a_lock_that_fails(cuda):
 def test_without_cuda(tmp_path, monkeypatch):
     pool = plugin.make(num_envs=N)
     monkeypatch.setenv("ENVPOOL_CUDART", str(tmp_path / "nothing.so"))
-    with pytest.raises(RuntimeError, match=r"pin=True needs the CUDA runtime, which could not be loaded \(.*nothing"):
+    with pytest.raises(PinningError, match=r"pin=True needs the CUDA runtime, which could not be loaded \(.*nothing"):
         envpool.Rollout(pool, T, pin=True)
     monkeypatch.setenv("ENVPOOL_CUDART", "libm.so.6")
-    with pytest.raises(RuntimeError, match="the CUDA runtime lacks cudaHostRegister"):
+    with pytest.raises(PinningError, match="the CUDA runtime lacks cudaHostRegister"):
         envpool.Rollout(pool, T, pin=True)
     assert envpool.Rollout(pool, T).reset() is not None
 

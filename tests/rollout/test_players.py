@@ -251,7 +251,7 @@ def test_extras_of_views_are_checked():
     with make("rows") as pool:
         rollout = Rollout(pool, 3, {"value": (np.float32, (P,))})
         rows = len(rollout.reset()[0])
-        text = rf"value must have the shape \({rows},\), a row .* or \(3, 4\), a place for each player; got \(2,\)"
+        text = rf"value must have the shape \({rows},\), a row .* or \(3, 4\), a place for each player, got \(2,\)"
         with pytest.raises(ConfigError, match=text):
             rollout.step(np.zeros(rows, int), value=np.zeros(2))
         rollout.step(np.zeros(rows, int), value=np.zeros((N, P)))

@@ -104,6 +104,9 @@ def test_before_the_first_reset(pool):
         ("transitions", [[2**62]], ConfigError, r"index\[0\] must be .*, got 4611686018427387904"),
         ("transitions", [[0.5]], TypeError, "index must be a one-dimensional array of integers"),
         ("transitions", [[[0]]], TypeError, "index must be a one-dimensional array of integers"),
+        ("owners", [[-1]], ConfigError, r"index\[0\] must be the index of a transition, 0 to 2, got -1"),
+        ("owners", [[2, 3]], ConfigError, r"index\[1\] must be the index of a transition, 0 to 2, got 3"),
+        ("owners", [[2**63 - 1]], ConfigError, r"index\[0\] must be .*, got 9223372036854775807"),
         ("update_priorities", [[0], [1]], ConfigError, "needs a ReplayBuffer with prioritized=True"),
     ],
 )
@@ -121,7 +124,10 @@ def test_arguments_of_calls(buffer, call, arguments, error, text):
         ([1.0, -1.0], ConfigError, r"priority\[1\] must be between 0 and 1e\+200, got -1.0"),
         ([np.nan, 1.0], ConfigError, r"priority\[0\] must be between 0 and 1e\+200, got nan"),
         ([1e201, 1.0], ConfigError, r"priority\[0\] must be between 0 and 1e\+200, got 1e\+201"),
-        ([None, object()], TypeError, "priority must convert to a NumPy array"),
+        ([None, object()], ConfigError, "priority must have values that float64 holds, got "),
+        (["1", "2"], ConfigError, "priority must have values that float64 holds, got .* which is not a number"),
+        ([1, 1j], ConfigError, r"priority must have values that float64 holds, got 1j of dtype complex128"),
+        ([[1], [1, 2]], ConfigError, "priority must convert to a NumPy array"),
     ],
 )
 def test_bad_priorities_change_nothing(pool, priority, error, text):

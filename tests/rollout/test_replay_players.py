@@ -188,7 +188,7 @@ def test_save_and_load(tmp_path):
 
 
 def test_refused():
-    text = "those of ConnectFour-v0 move in turn: make the pool with one controlled player"
+    text = "players of ConnectFour-v0 move in turn: make the pool with one controlled player"
     with envpool.make_gymnasium("ConnectFour-v0", num_envs=2) as pool, pytest.raises(ConfigError, match=text):
         ReplayBuffer(pool, 10)
     with make(batch_size=2) as pool, pytest.raises(ConfigError, match="needs a sync pool"):
@@ -197,5 +197,9 @@ def test_refused():
 
 def test_owners_without_players():
     with envpool.make_gymnasium("CartPole-v1", num_envs=3) as pool:
-        env_id, player = ReplayBuffer(pool, 30).owners([0, 4, 8])
+        buffer = ReplayBuffer(pool, 30)
+        buffer.reset()
+        for _ in range(3):
+            buffer.step(np.zeros(3, int))
+        env_id, player = buffer.owners([0, 4, 8])
         assert env_id.tolist() == [0, 1, 2] and not player.any()

@@ -144,3 +144,21 @@ def test_bounds_of_floats_beyond_the_dtype():
     assert spec.minimum == -(2**63) and spec.maximum.tolist() == [2**63 - 1] * 2
     assert ActionField(spec).draw(Sampler(0), 3).shape == (3, 2)
     assert to_space(ArraySpec(np.int64, [], -(2**62), 5), gymnasium.spaces).contains(np.array(-(2**62)))
+
+
+@pytest.mark.parametrize("keys", [("target_env_id", "x"), ("target_env_id",)])
+def test_names_that_end_like_those_of_ids(keys):
+    class Named(gymnasium.Env):
+        observation_space = gymnasium.spaces.Box(-1, 1, (1,))
+        action_space = gymnasium.spaces.Dict({key: gymnasium.spaces.Discrete(3) for key in keys})
+
+        def reset(self, *, seed=None, options=None):
+            return np.zeros(1, np.float32), {}
+
+        def step(self, action):
+            assert sorted(action) == sorted(keys)
+            return np.zeros(1, np.float32), sum(action.values()), False, False, {}
+
+    with envpool.make_python(Named, 2) as pool:
+        pool.reset()
+        pool.step(pool.sample_actions())

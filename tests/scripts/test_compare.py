@@ -159,7 +159,7 @@ def test_peer_of_another_version_is_refused(monkeypatch):
     [
         (["CartPole"], "a cell must have the form"),
         (["--peer-dir", str(SCRIPTS)], "is neither empty nor a venv"),
-        (["--seconds", "0"], "must be a number of seconds above 0"),
+        (["--seconds", "0"], "must be a number of seconds greater than 0"),
     ],
 )
 def test_errors_are_one_line_and_status_2(arguments, text, tmp_path):

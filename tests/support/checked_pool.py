@@ -188,12 +188,12 @@ class CheckedPool:
             same(info["final_info"]["elapsed_step"], [r.elapsed for r in finals], np.int32)
         return batch
 
-    def _check_wish(self, ids, min_ready=None, timeout=None, env_ids=None):
+    def _check_wish(self, ids, min_ready=None, timeout=None, env_id=None):
         """Check which envs were received."""
         may_be_few = timeout is not None and timeout < 1
-        if env_ids is not None:
-            assert ids == [i for i in env_ids if i in ids], "rows that were not asked for, or out of order"
-            least = len(env_ids)
+        if env_id is not None:
+            assert ids == [i for i in env_id if i in ids], "rows that were not asked for, or out of order"
+            least = len(env_id)
         else:
             if self.is_sync:
                 assert ids == [i for i in self.in_flight if i in ids], "rows out of order"
@@ -206,7 +206,7 @@ class CheckedPool:
         self.sent_reset(ids, seeds)
         if ids is None:
             return self.deliver(self.pool.reset)
-        wish = {"env_ids": list(ids)}
+        wish = {"env_id": list(ids)}
         return self.deliver(
             lambda: self.pool.reset(np.array(ids, np.int32), seed=seeds),
             lambda: self.pool.recv(reset=True, **wish),

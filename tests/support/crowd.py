@@ -243,15 +243,15 @@ class CheckedCrowd(CheckedPlayers):
     def reset(self, ids=None):
         """Reset all envs, or these, and compare."""
         self.sent_reset(ids)
-        return self.deliver(lambda: self.pool.reset(ids), wish={} if ids is None else {"env_ids": ids})
+        return self.deliver(lambda: self.pool.reset(ids), wish={} if ids is None else {"env_id": ids})
 
     def received(self, batch, wish=None):
         """Compare a batch with the model, and return it."""
         info = batch[-1]
         ids = info["env_id"].tolist()
         assert len(set(ids)) == len(ids) and set(ids) <= set(self.in_flight)
-        if wish and "env_ids" in wish:
-            assert ids == [int(i) for i in wish["env_ids"]]
+        if wish and "env_id" in wish:
+            assert ids == [int(i) for i in wish["env_id"]]
         elif self.is_sync and not wish:
             assert ids == list(self.in_flight)
         elif self.is_sync:

@@ -66,4 +66,4 @@ def eventually(call, again=None, hanging=()):
 
 def reset_some(pool, ids, **options):
     """Return the result of ``pool.reset(ids)``, see `eventually`."""
-    return eventually(lambda: pool.reset(ids), lambda: pool.recv(reset=True, env_ids=ids), **options)
+    return eventually(lambda: pool.reset(ids), lambda: pool.recv(reset=True, env_id=ids), **options)

@@ -87,16 +87,16 @@ def test_async_pools_change_what_was_received():
     ("options", "error", "text"),
     [
         ({"randomize": {}}, TypeError, "randomize must be a function of the level, got"),
-        ({"level": 1.5}, ConfigError, "level must be a number from 0 to 1, got 1.5"),
-        ({"level": "1"}, ConfigError, "level must be a number from 0 to 1, got '1'"),
-        ({"step": 0}, ConfigError, "step must be above 0, got 0"),
-        ({"level": True}, ConfigError, "level must be a number from 0 to 1, got True"),
+        ({"level": 1.5}, ConfigError, "level must be a number between 0 and 1, got 1.5"),
+        ({"level": "1"}, ConfigError, "level must be a number between 0 and 1, got '1'"),
+        ({"step": 0}, ConfigError, "step must be greater than 0, got 0"),
+        ({"level": True}, ConfigError, "level must be a number between 0 and 1, got True"),
         ({"step": "x"}, ConfigError, "step must be a finite number, got 'x'"),
         ({"harder_at": float("nan")}, ConfigError, "harder_at must be a finite number, got nan"),
         ({"easier_at": "x"}, ConfigError, "easier_at must be a finite number, got 'x'"),
-        ({"window": 0}, ConfigError, "window must be an integer from 1 to 2.*, got 0"),
-        ({"window": 2.5}, ConfigError, "window must be an integer from 1 to 2.*, got 2.5"),
-        ({"window": 10**30}, ConfigError, "window must be an integer from 1 to"),
+        ({"window": 0}, ConfigError, "window must be an integer between 1 and 2.*, got 0"),
+        ({"window": 2.5}, ConfigError, "window must be an integer between 1 and 2.*, got 2.5"),
+        ({"window": 10**30}, ConfigError, "window must be an integer between 1 and"),
         ({"easier_at": 0.8}, ConfigError, "easier_at must be less than harder_at, which is 0.8, got 0.8"),
         ({"randomize": lambda level: {"x": 1}}, ConfigError, "randomize"),
     ],
@@ -146,6 +146,6 @@ def test_scores_that_are_refused(pool, scores):
     course = envpool.Curriculum(pool, ranges, window=1)
     with pytest.raises(ConfigError, match="scores must be a sequence of finite numbers"):
         course.update(scores)
-    with pytest.raises(ConfigError, match="level must be a number from 0 to 1, got nan"):
+    with pytest.raises(ConfigError, match="level must be a number between 0 and 1, got nan"):
         course.level = float("nan")
     assert course.level == 0

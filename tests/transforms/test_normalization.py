@@ -193,7 +193,7 @@ def test_episode_statistics_count_raw_rewards():
         ({"reward.discounted": [0] * 4}, r"discounted must have the shape \(2,\), got \(4,\): leave it out"),
         ({"obs.var": np.full(4, 1e39)}, r"obs.var times obs.count must be at most 1e\+38"),
         ({"reward.var": 1e30, "reward.count": 1e9}, "reward.var times reward.count must be at most"),
-        ({"obs.count": 1e300}, r"obs.count must be positive and at most 1e\+38, got 1e\+300"),
+        ({"obs.count": 1e300}, r"obs.count must be greater than 0 and at most 1e\+38, got 1e\+300"),
         ({"obs.mean": np.full(4, 1 + 1j)}, r"obs.mean must have numbers, .*\(1\+1j\) of dtype complex128"),
     ],
 )

@@ -96,7 +96,7 @@ def test_values_of_wrong_types(options):
             for pair in ((-1e308, 1e308), (0, 5e-324 if dtype == "float64" else 1e-320))
         ),
         ("Pendulum-v1", {"rescale_action": (1e10, 1e10 + 1)}, "cannot be computed in float32"),
-        ("HalfCheetah-v5", {"rescale_action": ([0, 0], 1)}, r"does not fit actions of shape \(6,\)"),
+        ("HalfCheetah-v5", {"rescale_action": ([0, 0], 1)}, r"arrays of the shape \(6,\) of the actions, got"),
         ("HalfCheetah-v5", {"normalise_obs": True}, "did you mean 'normalize_obs'"),
     ],
 )

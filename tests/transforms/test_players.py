@@ -268,7 +268,7 @@ def test_time_in_the_grid_of_smaller_observations():
 
 
 def test_smaller_observations_of_several_dimensions_have_no_time():
-    with pytest.raises(ConfigError, match="rows of one dimension if players have smaller ones, as those of 'small'"):
+    with pytest.raises(ConfigError, match="rows of one dimension if players such as 'small' have smaller ones"):
         transform_fields(
             (Field("obs", np.dtype(np.float32), (-1, 4, 4)),),
             TRANSFORM_DEFAULTS | {"time_aware": True},

@@ -59,7 +59,7 @@ def test_partial_batches():
             pool.async_reset()
         for t in range(10):
             ids = [(t + k) % 6 for k in (4, 1, 2)]
-            raw, got = plain.recv(env_ids=ids)[0], native.recv(env_ids=ids)[0]
+            raw, got = plain.recv(env_id=ids)[0], native.recv(env_id=ids)[0]
             assert_equal_bits(moments.normalise(raw), got)
             for pool in (plain, native):
                 pool.send(pool.sample_actions(t, ids), ids)

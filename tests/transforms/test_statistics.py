@@ -141,7 +141,7 @@ def test_values_are_fresh_arrays():
         ({"obs.mean": np.zeros(16)}, r"obs.mean must have the shape \(17,\), got \(16,\)"),
         ({"obs.var": np.full(17, -1.0)}, "obs.var must be finite and not negative, got -1"),
         ({"obs.mean": np.full(17, np.nan)}, "obs.mean must be finite, got nan"),
-        ({"obs.count": 0}, "obs.count must be positive"),
+        ({"obs.count": 0}, "obs.count must be greater than 0"),
         ({"obs.mean": "text"}, "obs.mean must have numbers"),
         ({"reward.discounted": np.zeros(2)}, r"reward.discounted must have the shape \(3,\)"),
     ],

@@ -60,7 +60,7 @@ def test_fetching(nowhere: Path, wheel: Path, capsys: pytest.CaptureFixture[str]
 def test_another_wheel(nowhere: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "other.whl").write_bytes(b"PK")
     assert main(["fetch-vizdoom", "--wheel", str(tmp_path / "other.whl")]) == 2
-    assert "other.whl is not a wheel of envpool-assets 0.3.0: its SHA-256 is" in capsys.readouterr().err
+    assert "other.whl must be a wheel of envpool-assets 0.3.0 with SHA-256" in capsys.readouterr().err
     assert not list(nowhere.parent.iterdir())
 
 

@@ -268,7 +268,7 @@ def test_some_received_from_python_in_between():
         handle, recv, _, step = pool.xla()
         handle, _ = step(handle, np.zeros(4, int))
         pool.send(np.arange(4))
-        assert pool.recv(env_ids=[2])[0][:, 3].tolist() == [2]
+        assert pool.recv(env_id=[2])[0][:, 3].tolist() == [2]
         pool.send(np.array([7]), [2])
         handle, batch = recv(handle)
         assert sorted(batch[0][:, 3].tolist()) == [0, 1, 3, 7]

@@ -3,14 +3,16 @@
 import itertools
 from functools import partial
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from gymnasium import spaces
 from jax.errors import JaxRuntimeError
 
 import envpool
-from envpool.errors import ActionError, PoolStateError
+from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError
 from envpool.xla.functions import HANDLE, TARGET
 from tests.support import plugin
 from tests.support.checked_pool import FAIL
@@ -19,6 +21,17 @@ from tests.xla.pools import both_widths, refuses
 DTYPES = ["bool", "int4", "int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16"]
 DTYPES += ["float8_e4m3fn", "float32", "float64", "complex64", "complex128"]
 SHAPES = [(4,), (0, 4), (), (0,), (1,), (3,), (5,), (4, 1), (1, 4), (2, 2), (4, 0), (1, 1, 1, 1, 1, 4)]
+
+
+class Half(gymnasium.Env):
+    observation_space = spaces.Box(-1, 1, (3,), np.float16)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(3, np.float16), {}
+
+    def step(self, action):
+        return np.ones(3, np.float16), 1.0, False, False, {}
 
 
 @pytest.fixture
@@ -90,6 +103,37 @@ def test_the_words_are_those_of_the_call_from_python(pool, case, call):
     assert expected in str(caught.value)
     assert pool.num_outstanding == 0
     assert_works(pool)
+
+
+@pytest.mark.parametrize(
+    ("action", "env_id", "error", "text"),
+    [
+        (
+            np.array([0, 2**32, 0, 0]),
+            None,
+            ActionError,
+            "action 'action' contains 4294967296 of dtype int64, which int32",
+        ),
+        ({"action": np.array([0, 2**32, 0, 0])}, None, ActionError, "action 'action' contains 4294967296 of dtype"),
+        (np.array([0, 1e300, 0, 0]), None, ActionError, r"action 'action' contains 1e\+300 of dtype float64"),
+        (np.int64(2**32), np.array([0]), ActionError, "action 'action' contains 4294967296"),
+        (np.array([0]), np.array([2**32]), EnvIdError, "env_id contains 4294967296 of dtype int64, which int32"),
+    ],
+)
+def test_numpy_arrays_that_jax_would_wrap(pool, action, env_id, error, text):
+    handle, _, send, step = pool.xla()
+    for call in (send, step):
+        with pytest.raises(error, match=text):
+            call(handle, action, env_id)
+    assert pool.num_outstanding == 0
+    assert_works(pool)
+
+
+def test_observations_that_are_carried_as_objects():
+    with envpool.make_python(Half, num_envs=2) as pool:
+        text = r"xla\(\) needs observations that are .*, but 'obs' has the space Box\(.*float16\) \(its dtype is not"
+        with pytest.raises(ConfigError, match=text):
+            pool.xla()
 
 
 def test_an_error_ends_a_scan(pool):

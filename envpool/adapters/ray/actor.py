@@ -47,7 +47,7 @@ class PoolMaker:
 
 
 class PoolActor:
-    """The actor. Env ids in its arguments are those of its own pool; ids in its results are global.
+    """The actor. Env ids in its arguments count from 0 in its own pool; ids in its results are global.
 
     If the argument `request` of a method is not None, the driver can see the memory of the actor, and the result may be
     a `Shared`.
@@ -106,7 +106,7 @@ class PoolActor:
         self.pool.async_reset()
 
     def send(self, action: Any, ids: Any) -> None:
-        """Send actions; the ids of a sync pool are None if the actions are those of all environments."""
+        """Send actions; the ids of a sync pool are None if there is an action for each environment."""
         self._rollout = None
         self.pool.send(action, ids)
 
@@ -135,7 +135,7 @@ class PoolActor:
         return None, result if request is None else self._memory.write(result, request)
 
     def fail(self, ids: Any, text: str | None, acting: Any) -> Outcome:
-        """Return the rows of environments whose state was lost: zero and truncated, like those of other failures.
+        """Return the rows of environments whose state was lost: zero and truncated, as after other failures.
 
         Parameters
         ----------

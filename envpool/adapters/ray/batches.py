@@ -1,7 +1,7 @@
-"""What is in flight between the pool and its actors, and how the parts of a batch become one result.
+"""The batches in flight between the pool and its actors, and how their parts become one result.
 
-A *part* is what one actor returns for a batch. The batch of a sync pool has parts of several actors, whose ids are
-known; that of an async pool has one part, and its ids are known when it arrives.
+A *part* is the result of one actor for a batch. The batch of a sync pool has parts of several actors, whose ids are
+known; the batch of an async pool has one part, and its ids are known when it arrives.
 
 When an actor is lost, a new one takes its place. Parts that it has not answered are answered by the new actor with
 failed rows, apart from resets, which it repeats. Environments that were idle have lost their state as well: `lost` has
@@ -18,6 +18,7 @@ import numpy as np
 import ray
 
 from envpool._core.inputs import as_ids
+from envpool._support.text import shown
 from envpool.adapters.ray.fleet import ATTEMPTS, LOSSES, Fleet
 from envpool.adapters.ray.rows import acting_players, join, take
 from envpool.adapters.ray.shared import Ticket
@@ -39,8 +40,10 @@ class Part:
         How to read the answer if it is in the memory of the actor.
     seeds : list or None
         Seeds of a reset.
-    is_reset, is_failure : bool
-        Whether the actor resets the environments, or reports them as failed.
+    is_reset : bool
+        If True, the actor resets the environments.
+    is_failure : bool
+        If True, the actor reports the environments as failed.
     failures : dict of int to str
         Failures that are raised before the rows are returned.
     result : tuple or None
@@ -124,13 +127,14 @@ class Inbox:
         ids = as_ids(env_id)
         assert ids is not None
         if len(ids) == 0 or ids.min() < 0 or ids.max() >= len(self.busy):
-            raise EnvIdError(f"env_id must have ids from 0 to {len(self.busy) - 1}, got {ids.tolist()}")
-        is_chosen = np.zeros(len(self.busy), np.bool_)
-        is_chosen[ids] = True
-        if np.count_nonzero(is_chosen) != len(ids):
-            raise EnvIdError(f"env_id has an id twice: {ids.tolist()}")
+            raise EnvIdError(f"env_id must have ids between 0 and {len(self.busy) - 1}, got {shown(ids.tolist())}")
+        firsts = np.unique(ids, return_index=True)[1]
+        if len(firsts) != len(ids):
+            at = int(np.setdiff1d(np.arange(len(ids)), firsts)[0])
+            raise EnvIdError(f"env_id[{at}] is {ids[at]}, which appears twice: pass each id once")
         if self.busy[ids].any():
-            raise EnvIdError(f"environments {ids[self.busy[ids]].tolist()} are in flight: receive them first")
+            at = int(np.argmax(self.busy[ids]))
+            raise EnvIdError(f"env_id[{at}] is {ids[at]}, which is still in flight: receive it first")
         return ids.astype(np.int32)
 
     # ---- sending -----------------------------------------------------------------------------------------------------
@@ -235,7 +239,7 @@ class Inbox:
     # ---- receiving ---------------------------------------------------------------------------------------------------
 
     def receive(self) -> Any:
-        """Return the next batch: that of a sync pool which was sent first, or of an async pool which is ready first."""
+        """Return the next batch: the first one sent (sync pool), or the first one ready (async pool)."""
         batch = self._next()
         while not self._settle(batch):
             batch = self._next()

@@ -13,6 +13,7 @@ from envpool.adapters.ray.actor import PoolActor, PoolMaker
 from envpool.adapters.ray.placement import Placement
 from envpool.adapters.ray.shared import Reader, Ticket
 from envpool.config.checks import is_sequence
+from envpool.config.options import POOL_DEFAULTS
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.python_envs.faults import restart_seed
 
@@ -26,8 +27,6 @@ NOTICE = 5.0
 
 #: Times that an actor is replaced in a row before the pool gives up.
 ATTEMPTS = 3
-
-DEFAULT_SEED = 42
 
 
 class Fleet:
@@ -54,9 +53,11 @@ class Fleet:
     ):
         self.starts = np.linspace(0, num_envs, num_actors + 1).astype(int).tolist()
         self._task, self._placement, self._options = task, placement, dict(options)
-        self._seed = self._options.pop("seed", DEFAULT_SEED)
+        self._seed = self._options.pop("seed", POOL_DEFAULTS["seed"])
         if is_sequence(self._seed) and len(self._seed) != num_envs:
-            raise ConfigError(f"seed must have one entry for each of the {num_envs} environments")
+            raise ConfigError(
+                f"seed must have one entry for each of the {num_envs} environments, got {len(self._seed)}"
+            )
         self._resources = {"num_cpus": num_cpus, "max_restarts": 0, "max_task_retries": 0}
         self._policy = None if policy is None else ray.put(policy)
         self._restarts = [0] * num_actors

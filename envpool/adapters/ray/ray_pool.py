@@ -11,7 +11,7 @@ from envpool._support.text import shown
 from envpool.adapters import needs
 from envpool.adapters.ray.rows import counts_of, take
 from envpool.config.checks import check_seed, check_seeds, check_timeout, is_sequence
-from envpool.errors import ActionError, ConfigError, PoolStateError
+from envpool.errors import ActionError, ConfigError, PoolClosedError, PoolStateError
 from envpool.python_envs.source import check_count
 
 with needs("ray"):
@@ -27,7 +27,7 @@ REFUSED = ("finished_episodes", "render_mode", "numa", "thread_affinity_offset")
 
 
 class RayPool:
-    """A pool whose environments are divided among actors of Ray, each of which has a pool of its own.
+    """A pool whose environments are divided among actors of Ray, each of which has its own pool.
 
     Ray is started if it is not running. If ``batch_size == num_envs``, the pool is sync: a batch has the rows of all
     environments that were sent, in their order. If `batch_size` is less, the pool is async: a batch has the rows of one
@@ -72,7 +72,7 @@ class RayPool:
     observation_space, action_space : gymnasium.spaces.Space
         Spaces of one environment.
     metadata : dict
-        As that of the pools.
+        The metadata of the pools.
 
     Raises
     ------
@@ -102,7 +102,7 @@ class RayPool:
             num_envs = len(task) if num_envs is None else num_envs
             if num_envs != len(task):
                 raise ConfigError(
-                    f"num_envs is {shown(num_envs)}, but there are {len(task)} functions: leave num_envs out"
+                    f"num_envs must be the number of functions, {len(task)}, got {shown(num_envs)}: leave num_envs out"
                 )
         self.num_envs = check_count("num_envs", num_envs)
         timeout = check_timeout("start_timeout", start_timeout)
@@ -162,7 +162,7 @@ class RayPool:
 
     @property
     def is_async(self) -> bool:
-        """Whether a batch holds fewer environments than the pool."""
+        """True if a batch holds fewer environments than the pool."""
         return self.batch_size != self.num_envs
 
     def reset(self, env_id: Any = None, *, seed: int | Sequence[int | None] | None = None) -> tuple[Any, Any]:
@@ -219,8 +219,8 @@ class RayPool:
             One row for each environment, in the structure of the action space; with players, a place for each, or a
             dict by group.
         env_id : array_like of int, optional
-            (B,) environments, none of them in flight; by default those of the last batch of an async pool, and all of a
-            sync pool.
+            (B,) environments, none of them in flight; by default the environments of the last batch of an
+            async pool, and all of a sync pool.
 
         Raises
         ------
@@ -239,8 +239,12 @@ class RayPool:
             env_id = self._inbox.last_ids
         ids = self._inbox.check_idle(self._ids if env_id is None else env_id)
         action = take(action, slice(None)) if isinstance(action, (dict, tuple)) else np.asarray(action)
-        if counts_of(action) != {len(ids)}:
-            raise ActionError(f"action must have one row for each of the {len(ids)} environments")
+        counts = counts_of(action)
+        if counts != {len(ids)}:
+            raise ActionError(
+                f"action must have one row for each of the {len(ids)} environments, got "
+                f"{' and '.join(map(str, sorted(counts)))} rows"
+            )
         if self._players and not isinstance(action, (dict, tuple)) and action.shape[1:2] != (self._players,):
             raise ActionError(
                 f"action must have the shape ({len(ids)}, {self._players}, ...), a place for each player of each "
@@ -254,7 +258,7 @@ class RayPool:
         Returns
         -------
         tuple
-            Rows like those of ``envpool.make_gymnasium``; ``info["env_id"]`` says which environments they belong to.
+            Rows as ``envpool.make_gymnasium`` returns them; ``info["env_id"]`` says which environments they belong to.
             After a reset whose `EnvStepError` was caught, (obs, info). Arrays may be read-only: they then show shared
             memory, and are yours to keep.
 
@@ -283,7 +287,7 @@ class RayPool:
         num_steps : int
             Steps of each environment.
         extras : mapping, optional
-            What the policy adds to each step, see ``envpool.Rollout``.
+            Arrays that the policy adds to each step, see ``envpool.Rollout``.
         weights : object, optional
             Passed to ``policy.update`` of all actors first; None leaves it out.
 
@@ -335,7 +339,7 @@ class RayPool:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise PoolStateError("the pool is closed")
+            raise PoolClosedError("the pool is closed: make a new one")
 
     def _seeds(self, seed: Any, ids: Any) -> list[int | None] | None:
         if seed is None:

@@ -1,4 +1,4 @@
-"""Rollouts that actors collect with a policy of their own: one message for many steps."""
+"""Rollouts that actors collect with their own policy: one message for many steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from envpool.errors import ConfigError, EnvStepError, PoolStateError
 
 
 class ActorRollout(NamedTuple):
-    """What an actor has collected.
+    """A rollout that an actor has collected.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Collector:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no rollout is in flight."""
+        """True if no rollout is in flight."""
         return not self._actors
 
     def send(

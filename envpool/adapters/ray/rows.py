@@ -1,4 +1,4 @@
-"""Rows of nested results: taking some, putting those of several actors together, and blank ones."""
+"""Rows of nested results: taking some, joining the rows of several actors, and blank rows."""
 
 from __future__ import annotations
 

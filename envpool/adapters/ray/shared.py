@@ -40,7 +40,7 @@ class Address(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a driver that can see the memory of an actor says of it in a message.
+    """The part of a message that concerns the memory of an actor, from a driver that can see it.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Writer:
         self._fd = -1
         if not PORTABLE:
             self._fd = high_descriptor(os.memfd_create(self._name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING))
-            fcntl.fcntl(self._fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)  # a driver may rely on what it has mapped
+            fcntl.fcntl(self._fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)  # a driver may rely on its mapping
         self._bytes: Any = None
         self._slot_bytes = self._count = self._number = 0
         self._plan: Any = None
@@ -235,7 +235,7 @@ def planned(nest: Any, placed: list[tuple[Any, Place]], size: int) -> tuple[Any,
     size : int
         Bytes that are taken with these arrays.
     is_fixed : bool
-        Whether the plan has nothing but places.
+        True if the plan consists of places only.
     """
     if isinstance(nest, (dict, tuple)):
         parts, are_fixed = [], True
@@ -254,7 +254,7 @@ def planned(nest: Any, placed: list[tuple[Any, Place]], size: int) -> tuple[Any,
 def filled(plan: Any, whole: Any) -> Any:
     """Return the nest of a plan with the arrays in a slot.
 
-    All of them, and their views, refer to `whole`: NumPy follows bases up to an array whose own base is no array.
+    All of them, and their views, refer to `whole`: NumPy follows bases up to an array whose own base is not an array.
     """
     if isinstance(plan, dict):
         return {key: filled(value, whole) for key, value in plan.items()}

@@ -20,9 +20,9 @@ from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain
 class MultiAgentVectorEnv(BaseVectorEnv):
     """Environments whose agents act one by one: ``MultiAgentVectorEnv("MPE/simple_spread-v3", num_envs=16)``.
 
-    It returns what a ``DummyVectorEnv`` of Tianshou's ``PettingZooEnv`` does. An environment takes a step when all of
-    its agents have chosen their actions; in turn-based tasks, each action is a step. All environments that can take a
-    step do so at the same time.
+    It returns the same values as a ``DummyVectorEnv`` of Tianshou's ``PettingZooEnv``. An environment takes a step when
+    all of its agents have chosen their actions; in turn-based tasks, each action is a step. All environments that can
+    take a step do so at the same time.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class MultiAgentVectorEnv(BaseVectorEnv):
 
     Notes
     -----
-    An observation is a dict of ``agent_id``, whose turn it is, ``obs``, and, if actions are discrete, ``mask``: a list
-    of bool. Rewards are float64 (num_envs, agents); they are zero until the environment takes its step. The flags are
-    those of the agent: as in Tianshou, an episode is over when that of one agent is.
+    An observation is a dict of ``agent_id`` (the agent that moves next), ``obs``, and, if actions are discrete,
+    ``mask``: a list of bool. Rewards are float64 (num_envs, agents); they are zero until the environment takes its
+    step. The flags belong to the agent: as in Tianshou, an episode is over when the episode of one agent is.
     """
 
     def __init__(self, task_id: str, num_envs: int = 1, **options: Any):
@@ -60,9 +60,9 @@ class MultiAgentVectorEnv(BaseVectorEnv):
             if name in options:
                 raise ConfigError(f"MultiAgentVectorEnv does not have the option {name}: leave it out")
         spec, render = resolved(task_id, {"num_envs": num_envs, "autoreset_mode": "disabled"} | options)
-        self._seats = Agents(spec)
-        self.agents, self.agent_idx = self._seats.names, self._seats.numbers
-        for spaces in (self._seats.observation_spaces, self._seats.action_spaces):
+        self._players = Agents(spec)
+        self.agents, self.agent_idx = self._players.names, self._players.numbers
+        for spaces in (self._players.observation_spaces, self._players.action_spaces):
             for agent, space in spaces.items():
                 if space != spaces[self.agents[0]]:
                     raise ConfigError(
@@ -74,20 +74,20 @@ class MultiAgentVectorEnv(BaseVectorEnv):
         envs = [SubEnv(self.pool, i) for i in range(self.pool.num_envs)]
         super().__init__([partial(one, env) for env in envs], PoolWorker)
         for env in envs:
-            env.observation_space = obs_of(self._seats.observation_spaces[self.agents[0]])
-            env.action_space = self._seats.action_spaces[self.agents[0]]
+            env.observation_space = obs_of(self._players.observation_spaces[self.agents[0]])
+            env.action_space = self._players.action_spaces[self.agents[0]]
             env.agents, env.agent_idx = self.agents, self.agent_idx
-        # Of each environment: its last results, with its row in them; who is to choose an action before its next step,
-        # whose turn it is, and what was chosen.
+        # For each environment: its last results, with its row in them; the players that must choose an action before
+        # its next step; the player whose turn it is; and the chosen actions.
         self._results: list[Any] = [None] * len(envs)
         self._movers: list[list[int]] = [[] for _ in envs]
         self._selected = [-1] * len(envs)
-        self._chosen = self._seats.no_actions(len(envs))
+        self._chosen = self._players.no_actions(len(envs))
 
     def _reset(self, ids: list[int], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         if isinstance(kwargs.get("seed"), (int, np.integer)):
             kwargs["seed"] = [kwargs["seed"]] * len(ids)
-        drop_in_flight(self.pool)  # what an interrupted call has left
+        drop_in_flight(self.pool)  # left by an interrupted call
         try:
             obs, info = self.pool.reset(ids, **kwargs)
         except EXPLAINED as error:
@@ -102,7 +102,7 @@ class MultiAgentVectorEnv(BaseVectorEnv):
             if self._selected[i] not in self._movers[i]:
                 raise EnvIdError(f"the episode of environment {i} has ended, or it was never reset: call reset({i})")
         for i, own in zip(ids, action, strict=True):
-            self._seats.put(self._chosen, i, self.agents[self._selected[i]], own)
+            self._players.put(self._chosen, i, self.agents[self._selected[i]], own)
         rewards = np.zeros((len(ids), len(self.agents)))
         terminated, truncated = np.zeros(len(ids), np.bool_), np.zeros(len(ids), np.bool_)
         complete = [i for i in ids if self._selected[i] == self._movers[i][-1]]
@@ -123,7 +123,7 @@ class MultiAgentVectorEnv(BaseVectorEnv):
 
     def _step_pool(self, ids: list[int]) -> Any:
         try:
-            return self.pool.step(self._seats.joined({path: a[ids] for path, a in self._chosen.items()}), ids)
+            return self.pool.step(self._players.joined({path: a[ids] for path, a in self._chosen.items()}), ids)
         except EXPLAINED as error:
             for i in ids:
                 self._movers[i] = []
@@ -138,21 +138,21 @@ class MultiAgentVectorEnv(BaseVectorEnv):
         if "player_terminated" in info:
             is_out = info["player_terminated"][row] | info["player_truncated"][row]
             out = [p for p in present if is_out[p]]
-        mover = self._seats.mover(info, row) if self._seats.is_turn_based else -1
-        if self._seats.is_turn_based:
+        mover = self._players.mover(info, row) if self._players.is_turn_based else -1
+        if self._players.is_turn_based:
             self._movers[i] = [mover] if mover >= 0 and not out else []
         else:
             self._movers[i] = [p for p in present if p not in out]
-        if self._seats.is_turn_based and mover < 0:  # as `AECEnv`: the one after the last mover
+        if self._players.is_turn_based and mover < 0:  # as `AECEnv`: the one after the last mover
             out.sort(key=lambda p: p <= self._selected[i])
         self._selected[i] = (out or self._movers[i])[0]
 
     def _observation(self, i: int) -> dict[str, Any]:
         player = self._selected[i]
         obs, info, row = self._results[i]
-        own = self._seats.observation(obs, info, row, player)
+        own = self._players.observation(obs, info, row, player)
         named: dict[str, Any] = {"agent_id": self.agents[player], "obs": own}
-        space = self._seats.action_spaces[self.agents[player]]
+        space = self._players.action_spaces[self.agents[player]]
         if isinstance(own, dict) and "action_mask" in own:
             named |= {"obs": own["observation"], "mask": [bool(is_legal) for is_legal in own["action_mask"]]}
         elif isinstance(space, gymnasium.spaces.Discrete):
@@ -161,7 +161,7 @@ class MultiAgentVectorEnv(BaseVectorEnv):
 
     def _info(self, i: int) -> dict[str, Any]:
         _, info, row = self._results[i]
-        return self._seats.info(info, row, self._selected[i])
+        return self._players.info(info, row, self._selected[i])
 
     def seed(self, seed: Any = None) -> list[Any]:
         """Reseed and reset all environments; see `BaseVectorEnv.seed`."""

@@ -11,9 +11,9 @@ import numpy as np
 from envpool._support.text import shown
 from envpool.adapters.fleet import ids_of
 from envpool.adapters.tianshou.workers import EnvWorker, check_workers
-from envpool.errors import EnvIdError
+from envpool.errors import ActionError, ConfigError, EnvIdError, PoolStateError
 
-#: Attributes that are those of the environments, as a list.
+#: Attributes that are lists of the attributes of the environments.
 ENV_ATTRIBUTES = ("metadata", "reward_range", "spec", "action_space", "observation_space")
 
 
@@ -39,11 +39,11 @@ class BaseVectorEnv:
     env_num : int
         Number of environments.
     is_async : bool
-        Whether there is a `timeout`, or a `wait_num` less than the number of environments.
+        True if there is a `timeout`, or a `wait_num` less than the number of environments.
     waiting_id, ready_id : list of int
         Environments that are in flight, and environments that are not.
     is_closed : bool
-        Whether `close` was called.
+        True after `close`.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class BaseVectorEnv:
         assert 1 <= self.wait_num <= self.env_num, (
             f"wait_num must be between 1 and {self.env_num}, got {shown(wait_num)}"
         )
-        assert timeout is None or timeout > 0, f"timeout must be positive, got {shown(timeout)}"
+        assert timeout is None or timeout > 0, f"timeout must be greater than 0, got {shown(timeout)}"
         self.timeout = timeout
         self.is_async = self.wait_num != self.env_num or timeout is not None
         self.waiting_conn: list[EnvWorker] = []
@@ -167,19 +167,19 @@ class BaseVectorEnv:
 
         Raises
         ------
-        ValueError
+        ActionError
             The action is None in sync mode, or nothing is in flight.
         EnvIdError
             Ids are out of range or repeated.
         Exception
-            What an environment has raised.
+            Exception that an environment raised.
         """
         self._assert_is_not_closed()
         if action is None:
             if not self.is_async:
-                raise ValueError("action is None, which only async mode accepts: pass wait_num or timeout")
+                raise ActionError("action must be an array in sync mode, got None: pass it, or wait_num or timeout")
             if not self.waiting_id:
-                raise ValueError("no environment is in flight, so there is nothing to fetch: pass actions")
+                raise ActionError("action must be an array if no environment is in flight, got None: pass actions")
             return self._fetch()
         ids = self._idle(id)
         assert len(action) == len(ids), f"there are {len(action)} actions for {len(ids)} environments"
@@ -232,11 +232,11 @@ class BaseVectorEnv:
         Returns
         -------
         list
-            What the environments return: a list of their seeds each.
+            One entry per environment: the value that it returns, a list of its seeds.
 
         Raises
         ------
-        ValueError
+        ConfigError
             The sequence does not have one seed for each environment.
         AssertionError
             An environment is in flight.
@@ -250,14 +250,14 @@ class BaseVectorEnv:
         else:
             seeds = list(seed)
         if len(seeds) != self.env_num:
-            raise ValueError(f"seed must have one entry for each of the {self.env_num} environments, got {len(seeds)}")
+            raise ConfigError(f"seed must have one entry for each of the {self.env_num} environments, got {len(seeds)}")
         return [worker.seed(own) for worker, own in zip(self.workers, seeds, strict=True)]
 
     def render(self, **kwargs: Any) -> list[Any]:
         """Return what ``render(**kwargs)`` of each environment returns; none may be in flight."""
         self._assert_is_not_closed()
         if self.waiting_id:
-            raise RuntimeError(f"environments {self.waiting_id} are still stepping: fetch them before rendering")
+            raise PoolStateError(f"environments {self.waiting_id} are still stepping: fetch them before rendering")
         return [worker.render(**kwargs) for worker in self.workers]
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from envpool.adapters.pools import open_pool
 from envpool.adapters.sub_env import SubEnv, sub_envs
 from envpool.adapters.tianshou.base import BaseVectorEnv, objects
 from envpool.adapters.tianshou.workers import EnvWorker
-from envpool.errors import NEXT_EPISODES, EnvIdError, EnvStepError, EnvTimeoutError, advise
+from envpool.errors import NEXT_EPISODES, ActionError, EnvIdError, EnvStepError, EnvTimeoutError, advise
 from envpool.pools.infos import split, split_info
 from envpool.pools.recovery import EXPLAINED, drop_in_flight, explain
 
@@ -83,7 +83,7 @@ class VectorEnv(BaseVectorEnv):
     pool : GymnasiumEnvPool
         The pool that steps the environments. Do not call its methods while this object is in use.
     is_async : bool
-        Whether there is a `timeout`, or a `wait_num` less than the number of environments.
+        True if there is a `timeout`, or a `wait_num` less than the number of environments.
     waiting_id, ready_id : list of int
         Environments that are in flight, and environments that are not.
 
@@ -129,7 +129,7 @@ class VectorEnv(BaseVectorEnv):
         if isinstance(kwargs.get("seed"), (int, np.integer)):
             kwargs["seed"] = [kwargs["seed"]] * len(ids)
         if env_id is None or not self.is_async:
-            drop_in_flight(self.pool)  # in a sync VectorEnv, this is what an interrupted call has left
+            drop_in_flight(self.pool)  # in a sync VectorEnv, left by an interrupted call
         try:
             obs, info = self.pool.reset(ids, **kwargs)
         except EXPLAINED as error:
@@ -147,7 +147,7 @@ class VectorEnv(BaseVectorEnv):
         ----------
         action : array_like or None
             One row for each environment of `id`. None, which only an async VectorEnv accepts, sends nothing and fetches
-            results: those of the environments of `id`, or, without `id`, those that a call with actions would return.
+            results of the environments of `id`; without `id`, the results that a call with actions would return.
         id : int or array_like of int, optional
             Environments to step. By default all environments.
 
@@ -159,7 +159,7 @@ class VectorEnv(BaseVectorEnv):
 
         Raises
         ------
-        ValueError
+        ActionError
             The action is None in sync mode.
         EnvIdError
             Environments to step are in flight, or their ids are out of range or repeated.
@@ -170,8 +170,8 @@ class VectorEnv(BaseVectorEnv):
         self._assert_is_not_closed()
         if not self.is_async:
             if action is None:
-                raise ValueError(
-                    "action is None, which only an async VectorEnv accepts: make it with wait_num or timeout"
+                raise ActionError(
+                    "action must be an array for a sync VectorEnv, got None: make it with wait_num or timeout"
                 )
             try:
                 return self._rows(self.pool.step(action, self._wrap_id(id)))
@@ -183,7 +183,7 @@ class VectorEnv(BaseVectorEnv):
             if action is not None:
                 self._send(sent, action)
             elif id is not None:
-                return self._rows(self.pool.recv(env_ids=self._wrap_id(id)))
+                return self._rows(self.pool.recv(env_id=self._wrap_id(id)))
             while True:
                 need = min(self.wait_num, max(len(self.waiting_id), 1))
                 result = self.pool.recv(min_ready=need, timeout=self.timeout)

@@ -117,7 +117,7 @@ class DummyVectorEnv(FleetVectorEnv):
 
 
 class SubprocVectorEnv(FleetVectorEnv):
-    """Environments that run in processes of their own; see `BaseVectorEnv` for the other parameters.
+    """Environments that run in their own processes; see `BaseVectorEnv` for the other parameters.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class SubprocVectorEnv(FleetVectorEnv):
     context : {"fork", "spawn", "forkserver"}, optional
         How the processes start.
     num_workers : int, optional
-        Number of workers that share the environments. By default each environment has one of its own, which pays if
+        Number of workers that share the environments. By default each environment has its own worker, which pays if
         steps wait or take milliseconds; with cheap steps, one worker per core is faster.
     """
 

@@ -28,9 +28,9 @@ class EnvWorker(ABC):
     Attributes
     ----------
     result : tuple
-        What the last call of `send` led to; `recv` returns it.
+        Result of the last call of `send`; `recv` returns it.
     is_closed : bool
-        Whether `close` was called.
+        True after `close`.
     """
 
     result: Any
@@ -233,7 +233,7 @@ def start_options(context: str | None) -> dict[str, Any]:
 
 
 def step_of(rows: Rows) -> Any:
-    """Return the step of the only environment of some rows, or raise what it raised."""
+    """Return the step of the only environment of some rows, or raise the exception that it raised."""
     raise_first(rows)
     return (
         rows.obs[0],

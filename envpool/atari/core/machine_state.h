@@ -15,7 +15,7 @@
 
 namespace envpool::atari {
 
-/* The counter starts anew with each frame, and hundreds of frames without an end fit. With larger values, times in clocks,
+/* The counter starts again with each frame, and hundreds of frames without an end fit. With larger values, times in clocks,
  * which are int32_t, would overflow. */
 inline constexpr uint32_t kMostCycles = 1u << 26;
 inline constexpr int kMaxGameWords = 8;   /* ALE's class with the most members has seven                          */

@@ -32,7 +32,6 @@ POOL_OPTIONS = ("num_envs", "batch_size", "num_threads")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool bench``."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
     add("tasks", metavar="TASK", nargs="+", help="task ids, see `envpool list`")
     add("--num-envs", metavar="N", type=positive_int, help="number of envs (default: 256)")
@@ -118,11 +117,11 @@ def plan(arguments: argparse.Namespace) -> list[Cell]:
             spec = spec_of(task, arguments.options, **sizes)
             if spec.config.autoreset_mode == "disabled":
                 raise ConfigError(
-                    "autoreset_mode must be 'next_step' or 'same_step' here, since nobody resets the envs that are "
-                    "measured, got 'disabled'"
+                    "autoreset_mode must be 'next_step' or 'same_step' here, since the benchmark does not reset envs, "
+                    "got 'disabled'"
                 )
             options = {**spec.pool_options, **spec.config._asdict()}
-            chosen = {name: options.get(name, text) for name, text in arguments.options} | sizes  # preset is no option
+            chosen = {name: options.get(name, text) for name, text in arguments.options} | sizes  # without preset
             cells.append(Cell(task, chosen, arguments.env_type, arguments.compare is not None))
     return cells
 

@@ -25,7 +25,7 @@ class GymnasiumLoop:
     num_envs : int
         Number of envs.
     mode : {"sync", "async"}
-        Whether to make a SyncVectorEnv or an AsyncVectorEnv.
+        "sync" makes a SyncVectorEnv, "async" an AsyncVectorEnv.
     """
 
     def __init__(self, task_id: str, num_envs: int, mode: str):

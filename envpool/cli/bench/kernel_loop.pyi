@@ -4,7 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+from envpool.errors import EnvPoolError
+
 COMPILER: str
+
+class KernelLoopError(EnvPoolError, RuntimeError): ...
 
 @disjoint_base
 class KernelLoop:

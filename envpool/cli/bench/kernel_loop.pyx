@@ -23,7 +23,7 @@ from envpool._core.policy cimport SLICE
 from envpool.env cimport ENVPOOL_MAX_BATCH, ENVPOOL_MAX_FIELDS, envpool_batch, envpool_env, envpool_rows
 
 from envpool._core.definition import describe
-from envpool.errors import ConfigError, PoolStateError
+from envpool.errors import ConfigError, EnvPoolError, PoolStateError
 
 cnp.import_array()
 
@@ -43,6 +43,10 @@ cdef extern from *:
 COMPILER = EP_COMPILER.decode()
 
 cdef int64_t BURST = 20000          # time between two clock reads, ns
+
+
+class KernelLoopError(EnvPoolError, RuntimeError):
+    """An env failed in a kernel loop."""
 
 
 cdef class KernelLoop:
@@ -113,10 +117,9 @@ cdef class KernelLoop:
         cdef int i
         if self.env != NULL:
             raise PoolStateError("this KernelLoop is already initialised: make a new one instead")
-        if num_envs < 1 or max_episode_steps < 1:
-            raise ConfigError(
-                f"num_envs is {num_envs} and max_episode_steps is {max_episode_steps}; both must be at least 1"
-            )
+        for argument, value in (("num_envs", num_envs), ("max_episode_steps", max_episode_steps)):
+            if value < 1:
+                raise ConfigError(f"{argument} must be at least 1, got {value}")
         self.env = env_of(capsule)
         self.num_envs = num_envs
         self.limit = max_episode_steps
@@ -335,7 +338,7 @@ cdef class KernelLoop:
             self.env.error_text(self.state, i, code, text, sizeof(text))
         self.destroy()
         reason = (<bytes>text).decode(errors="replace") or f"error code {code}"
-        raise RuntimeError(f"env {i} failed in the kernel loop: {reason}")
+        raise KernelLoopError(f"env {i} failed in the kernel loop: {reason}")
 
 
 cdef tuple row_shape(field):

@@ -49,7 +49,7 @@ class SyncLoop:
     rows : int
         Number of env steps that one call makes.
     cpu_clock : callable
-        Returns the CPU seconds used so far; by default, those of this process.
+        Returns the CPU seconds used so far; by default, the CPU seconds of this process.
     """
 
     def __init__(

@@ -28,7 +28,6 @@ PACKAGE = Path(envpool.__file__).parent
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool doctor``."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the findings to FILE")
 
 
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def modules() -> list[str]:
-    """Return the modules with the sections, those of the families among them; see `envpool._support.diagnosis`."""
+    """Return the modules with the sections, also of the families; see `envpool._support.diagnosis`."""
     of_families = sorted(file.relative_to(PACKAGE).with_suffix("").parts for file in PACKAGE.rglob("*/health.py"))
     return [
         *(f"{__package__}.{name}" for name in ("packages", "machine", "extras")),
@@ -70,7 +69,7 @@ def section(name: str) -> tuple[str, list[Finding]]:
         return module.TITLE, module.findings()
     except Exception as error:
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return name, [Finding("this check", text, PROBLEM, "mend what is named here, and run `envpool doctor` again")]
+        return name, [Finding("this check", text, PROBLEM, "fix the problem above, and run `envpool doctor` again")]
 
 
 def lines(findings: Iterable[Finding]) -> Iterator[str]:
@@ -86,9 +85,9 @@ def lines(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def verdict(problems: list[Finding]) -> Iterator[str]:
-    """Yield the last lines: whether all is well, or the problems with their remedies."""
+    """Yield the last lines: that everything works, or the problems with their remedies."""
     if not problems:
-        yield "all that is installed works"
+        yield "everything installed works"
         return
     yield counted(len(problems), "problem")
     yield from lines(problems)

@@ -1,4 +1,4 @@
-"""Whether installed packages can be imported, which each of them shows in a process of its own."""
+"""Trial imports of installed packages, each in its own process."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def cpu_flags(proc: str = "/proc") -> set[str] | None:
 def features(flags: set[str] | None) -> list[Finding]:
     """Return whether the processor has the features that the package uses; without them, the results are the same."""
     if flags is None:
-        return [Finding("CPU features", "not named by the system; portable code is used where they lack")]
+        return [Finding("CPU features", "unknown; using portable code")]
     return [
         Finding(
             names.replace(" ", ", "), f"{'yes' if flags >= set(names.split()) else 'no, portable code is used'} ({use})"

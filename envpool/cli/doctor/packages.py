@@ -1,4 +1,4 @@
-"""The versions of envpool and of what it requires, and other distributions that install a package of its name."""
+"""The versions of envpool and of its requirements, and other distributions that install a package of its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLE = "packages"
 
 
 def findings() -> list[Finding]:
-    """Return the versions of envpool, of Python and of what envpool requires."""
+    """Return the versions of envpool, of Python and of the requirements of envpool."""
     tree = source_tree()
     place = f"{'source tree' if tree else 'installed in'} {tree or Path(envpool.__file__).parents[1]}"
     required = requirements()[""]

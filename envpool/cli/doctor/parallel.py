@@ -1,4 +1,4 @@
-"""Several checks at a time, each of which waits for a process of its own."""
+"""Several checks at a time, each of which waits for its own process."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from envpool._support.diagnosis import NOTE, PROBLEM, Finding, run_python
 from envpool.cli.doctor.parallel import parallel
+from envpool.errors import EnvPoolError
 from envpool.registration import make_gymnasium, make_spec
 from envpool.sampling.sampler import Sampler
 from envpool.tasks.entries import family_of
@@ -25,7 +26,7 @@ REPORT = "`envpool verify TASK` shows where results differ; please report it wit
 
 
 def findings() -> list[Finding]:
-    """Return the result of each family of this package; each is tested in a process of its own."""
+    """Return the result of each family of this package; each is tested in its own process."""
     return parallel(test_in_child, list(tasks()))
 
 
@@ -76,7 +77,7 @@ def test_family(name: str, task_ids: list[str]) -> Finding:
     return Finding(name, f"{text}; {frames} frames" if frames else text)
 
 
-class DisagreementError(RuntimeError):
+class DisagreementError(EnvPoolError, RuntimeError):
     """Two runs with the same seed did not return the same bits."""
 
 

@@ -20,6 +20,7 @@ from envpool.cli.parsing import add_option_argument, positive_int, read_options,
 from envpool.cli.progress import Progress
 from envpool.cli.watch.output import Output, check_output, open_output
 from envpool.cli.watch.policy import add_policy_arguments, load_policy
+from envpool.config.options import POOL_DEFAULTS
 from envpool.config.render_options import TRACK
 from envpool.errors import ConfigError
 from envpool.evaluation.tiling import Tiling, tiled
@@ -29,6 +30,7 @@ from envpool.tasks.resolve import resolve, spec_for
 from envpool.tasks.spec import spec_class_of
 
 HELP = "show a policy in several envs"
+SEED = POOL_DEFAULTS["seed"]
 STEPS = 300  # default length of a file, in steps
 PROGRESS = 0.1  # seconds between two updates of the progress line
 
@@ -49,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--steps", metavar="N", type=positive_int, help=f"number of steps (default: {STEPS}; no limit in a window)"
     )
     parser.add_argument("--fps", metavar="N", type=positive_int, help="frames per second (default: real time)")
-    parser.add_argument("--seed", metavar="N", type=seed, default=42, help="env i gets the seed N + i (default: 42)")
+    parser.add_argument(
+        "--seed", metavar="N", type=seed, default=SEED, help=f"env i gets the seed N + i (default: {SEED})"
+    )
     add_option_argument(parser)
 
 

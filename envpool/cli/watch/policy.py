@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from envpool.errors import ConfigError
+from envpool.errors import ConfigError, EnvPoolError
 from envpool.sampling.sampler import Sampler
 
 #: Takes the observations of all envs and returns their actions.
 Policy = Callable[[Any], Any]
 
 
-class PolicyError(Exception):
+class PolicyError(EnvPoolError):
     """The code of the policy raised an exception, whose traceback was printed."""
 
 

@@ -188,7 +188,7 @@ void start(football_game& game, const football_scenario& scenario) {
   game.ready = true;
 }
 
-// Coordinates are next to the pitch; all games but those of forged states fulfil this.
+// Coordinates are next to the pitch; all games except forged states fulfil this.
 void require_numbers(const float* numbers, int count) {
   for (int i = 0; i < count; i++) {
     if (!in_range(numbers[i], -1e4f, 1e4f)) football::fail("the game has left the range of its numbers");

@@ -44,7 +44,7 @@ enum {                         // modes of the game
   FOOTBALL_CORNER, FOOTBALL_THROW_IN, FOOTBALL_PENALTY
 };
 
-enum {                         // actions of the engine (upstream's e_BackendAction), not those of action sets
+enum {                         // actions of the engine (upstream's e_BackendAction), not of action sets
   FOOTBALL_IDLE, FOOTBALL_LEFT, FOOTBALL_TOP_LEFT, FOOTBALL_TOP, FOOTBALL_TOP_RIGHT, FOOTBALL_RIGHT,
   FOOTBALL_BOTTOM_RIGHT, FOOTBALL_BOTTOM, FOOTBALL_BOTTOM_LEFT, FOOTBALL_LONG_PASS, FOOTBALL_HIGH_PASS,
   FOOTBALL_SHORT_PASS, FOOTBALL_SHOT, FOOTBALL_KEEPER_RUSH, FOOTBALL_SLIDING, FOOTBALL_PRESSURE,

@@ -162,7 +162,7 @@ class BabyAIGoToImpUnlock(BabyAI):
 
 
 class BabyAIGoToRedBlueBall(BabyAI):
-    """Go to the red or the blue ball, of which there is only one."""
+    """Go to the ball, which is red or blue."""
 
     options = BabyAI.options | {"room_size": 8, "num_dists": 7}
     functions = level_of(red_blue_ball)

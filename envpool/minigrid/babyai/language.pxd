@@ -7,8 +7,8 @@ from envpool.minigrid.structs cimport Clause, Description, Rooms, Task, World
 cdef enum Status:
     GOES_ON, SUCCEEDS, FAILS
 
-# A description of objects by kind, colour and location, each of which may be ANY or ANYWHERE; of those that look like a
-# given object; and of those of its kind.
+# A description of objects by kind, colour and location, each of which may be ANY or ANYWHERE; of objects that look like
+# a given one; and of objects of its kind.
 cdef Description describe(int32_t kind, int32_t colour, int32_t location) noexcept nogil
 cdef Description like(uint32_t cell) noexcept nogil
 cdef Description of_kind(uint32_t cell) noexcept nogil

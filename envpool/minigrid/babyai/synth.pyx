@@ -143,7 +143,7 @@ LEVEL_GEN = {
 
 
 class BabyAILevelGen(BabyAI):
-    """Random instructions in a maze, of which a room may be locked.
+    """Random instructions in a maze, where one room may be locked.
 
     Options
     -------

@@ -1,4 +1,4 @@
-"""What all MuJoCo tasks share. Importing this package loads the libmujoco of the installed ``mujoco`` package.
+"""Shared code of all MuJoCo tasks. Importing this package loads the libmujoco of the installed ``mujoco`` package.
 
 The extensions of this family refer to the library by its versioned file name only. Once it is loaded, the dynamic
 linker uses the loaded library, wherever the package is installed. Other versions are refused, since their structs

@@ -25,7 +25,7 @@ cdef object define_task(str name, const TaskFunctions* task, Model model, object
                         object action_range, bytes options, const CameraView* view, private_arrays=*, object keep=*,
                         uint32_t flags=*, PrepareFunction prepare=*, bint follows_masses=*)
 
-# Entries of `private_arrays`: an array of n doubles or floats, given by the address of its pointer in model.m, of which
-# the task changes at most `count` elements from `first` on. Saved states contain these elements.
+# Entries of `private_arrays`: an array of n doubles or floats, given by the address of its pointer in model.m. The task
+# changes at most `count` elements from `first` on. Saved states contain these elements.
 cdef tuple private_array(Model model, double** member, size_t n, size_t first, size_t count)
 cdef tuple private_float_array(Model model, float** member, size_t n, size_t first, size_t count)

@@ -1,4 +1,4 @@
-"""What the env definitions of all MuJoCo tasks share on the Python side."""
+"""The shared Python side of the env definitions of all MuJoCo tasks."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class MujocoEnvDefinition(EnvDefinition):
     params: ClassVar[Mapping[str, Param]] = PARAMS
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
     default_source = "from the model"
-    goes_on = True
+    continues_after_end = True
     refuses_nan = True  # Upstream's reward would be NaN: it charges the action.
 
     @classmethod

@@ -89,7 +89,7 @@ static inline ep_mj_handlers ep_mj_enter(void) {
  * destructors, and the function jumps to the frame above: no function of the unwinder is needed. */
 static inline int ep_mj_personality(int version, int actions, uint64_t kind, void *exception, void *context) {
   enum { SEARCHES = 1, IS_FORCED = 8 };   /* actions */
-  enum { CONTINUES = 8, HANDLES = 6 };    /* results: go on to the frame above; the exception is handled here */
+  enum { CONTINUES = 8, HANDLES = 6 };    /* results: continue with the frame above; the exception is handled here */
   (void)version, (void)kind, (void)exception, (void)context;
   ep_mj_frame *frame = ep_mj_innermost;
   if (!frame || actions & IS_FORCED) return CONTINUES;

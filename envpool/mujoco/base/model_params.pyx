@@ -141,7 +141,7 @@ def resolve_params(build, config, names):
     Returns
     -------
     dict of str to Param
-        The parameters. It lacks those of objects that the model does not have.
+        The parameters, without parameters of objects that the model lacks.
 
     Raises
     ------

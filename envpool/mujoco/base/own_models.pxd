@@ -13,13 +13,13 @@ cdef inline size_t padded(size_t size) noexcept nogil:
     return (size + 63) // 64 * 64
 
 
-# Undoes what the task has changed in its private arrays. Must be called before the task changes them.
+# Undoes what the task has changed in its private arrays. Must be called before the task changes these arrays again.
 cdef void restore_private_arrays(Sim* s) noexcept nogil
 # Frees the env's own model.
 cdef void free_own_model(Sim* s) noexcept nogil
 
-# Puts parameters into force. They are those of another model of the pool if `rows` is NULL, otherwise arrays (rows,
-# columns), one for each parameter. Returns 0, or ENVPOOL_NO_MEMORY with a text in Sim.error: the env has not changed.
+# Puts parameters into force: the parameters of `source` if `rows` is NULL, otherwise arrays (rows, columns), one for
+# each parameter. Returns 0, or ENVPOOL_NO_MEMORY with a text in Sim.error: the env has not changed.
 cdef int put_params(Sim* s, const mjModel* source, const double** rows) noexcept nogil
 # put_params() from all parameters in one array (num_param_values); NULL: those of the pool's model.
 cdef int put_packed_params(Sim* s, const double* values) noexcept nogil

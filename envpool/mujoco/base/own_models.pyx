@@ -3,8 +3,8 @@
 The envs of a pool share one mjModel, which is never changed. An env whose task has private arrays, or whose parameters
 differ from the shared model, has a copy of the struct. The pointers in the copy lead to the shared arrays, except for
 private arrays and arrays that contain a changed parameter. Nothing that MuJoCo's compiler derives from these numbers
-is computed again, just as if somebody had assigned to the fields of an mjModel. The only exception is body_subtreemass
-in tasks without an upstream.
+is computed again, just as after assignments to the fields of an mjModel in Python. The only exception is
+body_subtreemass in tasks without an upstream.
 
 An mjData contains no pointer to a model, so the model of an env may be exchanged between its episodes.
 """

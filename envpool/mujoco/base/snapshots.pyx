@@ -1,7 +1,7 @@
 """Saved states of simulations: the four functions of the environment ABI, for all MuJoCo tasks.
 
-A snapshot consists of the parts that `Layout` lists. From mjData it contains MuJoCo's own integration state, of which
-mj_step() is a function, and arrays that results and frames read before the next mj_step() computes them:
+A snapshot consists of the parts that `Layout` lists. From mjData it contains MuJoCo's own integration state, which
+determines what mj_step() does, and arrays that results and frames read before the next mj_step() computes them:
 
 - Forces and sensors of the last mj_step(), which no task can compute again.
 - In Gymnasium's tasks, the arrays that depend on positions and velocities, since they lag behind by one mj_step():

@@ -17,7 +17,7 @@ cdef struct Outcome:
 cdef struct Sim:
     const SimConfig* config
     const void* options         # the struct of options that the task passed to define_task()
-    mjModel* model              # that of the pool, which is constant; or the env's own, see own_models.pyx
+    mjModel* model              # the model of the pool, which is constant; or the env's own, see own_models.pyx
     mjData* data                # when `reset` is called: as mj_resetData() leaves it, unless it outlives episodes
     void* task_state            # TaskFunctions.state_size bytes for the task, zero at first, 16-byte aligned
     double* info                # the info arrays, at the offsets passed to define_task(); zero when `reset` is called
@@ -45,7 +45,7 @@ cdef struct TaskFunctions:
     # Whether a restored Sim.task_state is safe, so that every later call ends.
     bint (*is_valid)(const void* task_state) noexcept nogil
     # NULL: steps and frames read the arrays of mjData that depend on positions and velocities as the last mj_step()
-    # left them, so snapshots contain these arrays. Otherwise it computes these arrays anew, after mj_setState().
+    # left them, so snapshots contain these arrays. Otherwise it computes these arrays again, after mj_setState().
     void (*recompute)(Sim* s) noexcept nogil
     # NULL: frames show mjData as it is. Otherwise it prepares what a frame shows, in a copy of mjData, so that it may
     # move goals and call MuJoCo.
@@ -54,8 +54,7 @@ cdef struct TaskFunctions:
 # Works on a new mjData, with the model of the pool.
 ctypedef void (*PrepareFunction)(const mjModel* shared, mjData* d) noexcept nogil
 
-# An array of mjModel of which each env has a copy, so that its task may change a part of it. Seeding restores the
-# original.
+# An array of mjModel. Each env has a copy of it, so that its task may change a part. Seeding restores the original.
 cdef struct PrivateArray:
     size_t member               # offset of the array's pointer in mjModel
     size_t size                 # bytes
@@ -64,7 +63,7 @@ cdef struct PrivateArray:
     size_t itemsize             # 8: doubles, 4: floats
     size_t place                # offset of the env's copy in Sim.own
 
-# A parameter: numbers in mjModel of which each env may have its own.
+# A parameter: numbers in mjModel that may differ among envs.
 cdef struct ModelParam:
     size_t member               # offset in mjModel of the numbers; of the pointer to their array, if `is_array`
     bint is_array

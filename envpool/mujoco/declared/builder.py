@@ -34,7 +34,7 @@ class Builder:
     index : ModelIndex
         The model.
     code : Code
-        What has been compiled.
+        The tables of the terms that have been compiled.
     where : str
         The term that is being compiled, for error texts.
     goals : dict

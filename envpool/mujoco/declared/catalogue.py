@@ -62,7 +62,7 @@ def distance_cost(a: Number, b: Number, weight: float = 1.0, name: str = "distan
 
 
 def posture_cost(target: tuple[float, ...], of: Objects = None, weight: float = 1.0, name: str = "posture") -> Cost:
-    """Return the cost of the squared differences between positions of joints and those of a posture."""
+    """Return the cost of the squared differences between the positions of joints and a posture."""
     return Cost(Sum(Square(Qpos(of) - target)), weight, name)
 
 

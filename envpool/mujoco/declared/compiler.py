@@ -175,7 +175,7 @@ class Compiler:
                 first += self.expressions.value(value).n
 
     def compile_info(self) -> None:
-        """Compile the info arrays: those of the user, and the values of the terms."""
+        """Compile the info arrays: the user's, and the values of the terms."""
         place = 0
         for key, expression in self.declaration.info:
             self.builder.where = f"info {shown(key)}"

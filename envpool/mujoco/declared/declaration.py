@@ -9,7 +9,7 @@ from os import PathLike, fsdecode
 from typing import Any
 
 from envpool._core.definition import POOL_FIELDS
-from envpool._support.ending import gone
+from envpool._support.ending import released
 from envpool._support.text import shown
 from envpool.config.checks import check_choice, flag
 from envpool.errors import ConfigError
@@ -41,7 +41,7 @@ class Asset:
 
 @dataclass(frozen=True)
 class Actuators(Node):
-    """What an action is: the controls of actuators.
+    """An action that consists of the controls of actuators.
 
     Attributes
     ----------
@@ -82,9 +82,9 @@ class BatchFunction:
         check_distinct("inputs", [name for name, _ in inputs])
         object.__setattr__(self, "inputs", inputs)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Forget the function, at the end of the program."""
-        object.__setattr__(self, "function", gone)
+        object.__setattr__(self, "function", released)
 
     def __repr__(self) -> str:
         function = self.function
@@ -109,7 +109,7 @@ class Declaration:
     reset : tuple of Reset
         The parts of a reset.
     action : Actuators
-        What an action is.
+        The meaning of actions.
     info : tuple of (str, Expression)
         Info arrays by name.
     terms : bool

@@ -48,11 +48,11 @@ class ExpressionCompiler:
     num_actions : int
         Numbers of an action.
     has_function : bool
-        Whether the declaration has a function, whose results `Computed` names.
+        If True, the declaration has a function, whose results `Computed` names.
     is_trial : bool
-        Whether only the sizes of values are wanted, so that `Computed` and `Alive` are allowed.
+        If True, only the sizes of values are wanted, so that `Computed` and `Alive` are allowed.
     flags_are_known : bool
-        Whether all terminations have been compiled, on which `Alive` depends.
+        If True, all terminations have been compiled, on which `Alive` depends.
     constants : list of InstructionCode
         The instructions that run once, before all others.
     values : dict

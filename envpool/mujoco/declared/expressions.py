@@ -264,7 +264,7 @@ class Tolerance(Expression):
     Attributes
     ----------
     value : Expression
-        The numbers. Squares in the sigmoid are those of `Square`.
+        The numbers. The sigmoid squares them as `Square` does.
     bounds : pair of float
         The interval, with both ends, in which the result is 1.
     margin : float

@@ -178,7 +178,7 @@ class ObjectVelocity(Expression):
     of : str or int
         The object.
     local : bool
-        If True, the axes are those of the object instead of the world's.
+        If True, the axes are the object's instead of the world's.
     """
 
     of: Object

@@ -34,7 +34,7 @@ from envpool.mujoco.dmc.control cimport Episode, SuiteTask, physics_step, set_va
 from envpool.mujoco.gym.common cimport TaskState, is_valid, seed, simulate
 
 from envpool._core.casts import CastError
-from envpool._support.ending import lets_go_at_exit
+from envpool._support.ending import release_at_exit
 from envpool._support.text import shown
 from envpool.errors import ConfigError
 from envpool.mujoco.base.env_definition import OPTIONS, MujocoEnvDefinition
@@ -188,10 +188,10 @@ cdef class FunctionCaller:
     def __init__(self, function, list inputs, list outputs):
         self.function, self.inputs, self.outputs = function, inputs, outputs
         self.causes = {}
-        lets_go_at_exit(function)
+        release_at_exit(function)
 
     cdef void drop_causes(self, SimPool* all, const envpool_batch* b) noexcept:
-        """Forgets exceptions of rows that were dropped: those of envs that were stepped, or have failed otherwise."""
+        """Forgets exceptions of dropped rows: their envs were stepped again, or have failed otherwise."""
         cdef int32_t i
         for i in range(b.n):
             if not b.reset[i] or b.errors[i]:
@@ -385,7 +385,7 @@ class Declared(MujocoEnvDefinition):
     Options
     -------
     declaration : Declaration
-        What is observed, rewarded and so on, see `envpool.mujoco.declared.declaration.Declaration`.
+        Observations, rewards and so on, see `envpool.mujoco.declared.declaration.Declaration`.
     """
 
     options = OPTIONS | {"frame_skip": 1, "declaration": None}
@@ -398,7 +398,7 @@ class Declared(MujocoEnvDefinition):
 class DeclaredSuite(Declared):
     """A task that `envpool.make_mujoco` makes of a model and a declaration, with dm_control's conventions."""
 
-    goes_on = False             # dm_control resets the environment instead.
+    continues_after_end = False             # dm_control resets the environment instead.
     refuses_nan = False         # The step fails with a PhysicsError.
 
     @staticmethod

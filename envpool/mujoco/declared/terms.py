@@ -17,7 +17,7 @@ class Term(Node):
     Attributes
     ----------
     value : Expression
-        What the term computes.
+        The expression that the term computes.
     weight : float
         Factor of the value.
     name : str

@@ -53,7 +53,7 @@ cdef SuiteTask TASK = suite_task(sizeof(Episode), initialize, reward, observe)
 
 
 class DmcAcrobot(SuiteEnvDefinition):
-    """Swing up two links of which only the second joint has a motor.
+    """Swing up two links; only the second joint has a motor.
 
     Observations float64: orientations (4,), the x and then the z components of the z axes of both links; velocity (2,)
     (rad/s). Action float64 (1,) in [-1, 1]: torque. The reward falls from 1 as the tip moves away from the target. In

@@ -1,4 +1,4 @@
-"""What the env definitions of dm_control's suite share on the Python side: models and tasks."""
+"""The shared Python side of the env definitions of dm_control's suite: models and tasks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class SuiteEnvDefinition(MujocoEnvDefinition):
     """
 
     tasks: ClassVar[Mapping[str, Any]]
-    goes_on = False  # Upstream resets the environment instead.
+    continues_after_end = False  # Upstream resets the environment instead.
     refuses_nan = False  # The step fails with upstream's PhysicsError.
 
     @staticmethod

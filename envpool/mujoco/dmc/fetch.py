@@ -1,6 +1,6 @@
 """Download the modules and models of dm_control's suite, and unpack them (27 MB) where envpool finds them.
 
-dm_control itself needs labmaze, of which there is no wheel for Python 3.13 and later. The suite does not use it. pip
+dm_control itself needs labmaze, which has no wheel for Python 3.13 and later. The suite does not use it. pip
 downloads the wheel of dm_control 1.0.50 with your settings, or you name it with --wheel. Its SHA-256 is checked. An
 installed dm_control takes precedence. The extra "dmc" installs what the suite needs besides.
 """

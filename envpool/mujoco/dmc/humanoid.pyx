@@ -15,7 +15,7 @@ from envpool.mujoco.dmc.rewards cimport gaussian, gaussian_element, linear, mean
 from envpool.mujoco.dmc.env_definition import SuiteEnvDefinition, load_model, suite_tasks
 
 cdef enum:
-    ROOT_POSITIONS = 7          # numbers in qpos before those of the joints
+    ROOT_POSITIONS = 7          # numbers in qpos before the numbers of the joints
     NUM_LIMBS = 4
 
 cdef double STAND_HEIGHT = 1.4  # lowest height of the head that counts as standing (m)

@@ -36,7 +36,7 @@ cdef struct ContactCost:
 
 cdef struct Options:
     BodyObservation observation
-    Locomotion locomotion       # the "forward" reward of HumanoidStandup is that of the height
+    Locomotion locomotion       # the "forward" reward of HumanoidStandup is the height's
     Health health               # both ends of the interval of heights are exclusive; only `reward` in HumanoidStandup
     ContactCost contacts
     int32_t version
@@ -160,7 +160,7 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     s.info[Y_VELOCITY] = (after[1] - before[1]) / dt(s)
     s.info[FORWARD] = o.locomotion.forward_reward_weight * s.info[X_VELOCITY]
     s.info[SURVIVE] = survive_reward(&o.health, healthy)
-    # MuJoCo sets all controls to zero if one is NaN, so the cost is that of the controls and not of the action.
+    # MuJoCo sets all controls to zero if one is NaN, so the cost is the cost of the controls, not of the action.
     costs = o.locomotion.ctrl_cost_weight * sum_of_squares(s.data.ctrl, s.model.nu)
     s.info[CTRL] = -costs
     if o.costs_contacts:
@@ -259,7 +259,7 @@ cdef int step_standup(Sim* s, const double* action, Outcome* out) noexcept nogil
         mj_rnePostConstraint(s.model, s.data)
     report_height(s)
     s.info[UP] = o.locomotion.forward_reward_weight * (s.data.qpos[2] / s.model.opt.timestep)
-    # MuJoCo sets all controls to zero if one is NaN, so the cost is that of the controls and not of the action.
+    # MuJoCo sets all controls to zero if one is NaN, so the cost is the cost of the controls, not of the action.
     ctrl_cost = o.locomotion.ctrl_cost_weight * sum_of_squares(s.data.ctrl, s.model.nu)
     impact_cost = contact_cost(s, &o.contacts)
     s.info[STANDUP_CTRL] = -ctrl_cost

@@ -101,8 +101,10 @@ def limits(config: Any, pair: str | None, low: float | str, high: float | str) -
     if len(ends) != 2:
         raise ConfigError(f"{pair} must be a pair of numbers (lowest, highest), got {shown(given)}")
     for name, end, wrong in zip(names, ends, (math.inf, -math.inf), strict=True):
-        if math.isnan(end) or end == wrong:
-            raise ConfigError(f"{name} must not be {'NaN' if math.isnan(end) else end}")
+        if math.isnan(end):
+            raise ConfigError(f"{name} must not be NaN")
+        if end == wrong:
+            raise ConfigError(f"{name} must be {'less than inf' if wrong > 0 else 'greater than -inf'}, got {end}")
     return ends[0], ends[1]
 
 

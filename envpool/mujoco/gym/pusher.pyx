@@ -140,8 +140,8 @@ class GymPusher(MujocoEnvDefinition):
         for low, high, axis in ((o.x_min, o.x_max, "x"), (o.y_min, o.y_max, "y")):
             if not 0 <= high - low <= 1e100:
                 raise ConfigError(
-                    f"cylinder_{axis}_min is {low} and cylinder_{axis}_max is {high}: the minimum must not exceed the "
-                    "maximum, nor lie more than 1e100 below it"
+                    f"cylinder_{axis}_max must be between cylinder_{axis}_min and cylinder_{axis}_min + 1e100, got "
+                    f"cylinder_{axis}_min={low} and cylinder_{axis}_max={high}"
                 )
         # Starts are sampled until one is far enough, which would take forever if only a tiny corner is.
         farthest = sqrt(max(o.x_min ** 2, o.x_max ** 2) + max(o.y_min ** 2, o.y_max ** 2))

@@ -1,4 +1,4 @@
-"""Gymnasium-Robotics' tasks as native code that returns the same bits; their models are those of the user's wheel."""
+"""Gymnasium-Robotics' tasks as native code that returns the same bits; their models come from the user's wheel."""
 
 from envpool.pools.classes import Group, Variant, classes_of
 

@@ -43,7 +43,8 @@ cdef inline const MazeOptions* maze_of(const Sim* s) noexcept nogil:
 
 
 cdef int reset(Sim* s) noexcept nogil:
-    begin_episode(s, maze_of(s))
+    if begin_episode(s, maze_of(s)) != 0:
+        return -1
     s.data.qpos[0], s.data.qpos[1] = maze_state(s).start[0], maze_state(s).start[1]
     mj_forward(s.model, s.data)
     ant.report_position(s)

@@ -317,7 +317,7 @@ class Fetch(GoalEnvDefinition):
     gripper_extra_height : float
         Additional height of the gripper when an episode begins (m).
     target_offset_x, target_offset_y, target_offset_z : float
-        Offset of the goals of an object (m). Its height is replaced by that of the object.
+        Offset of the goals of an object (m). Its height is replaced by the height of the object.
     obj_range : float
         The object starts within this distance from the gripper along x and y (m), at least 0.08.
     target_range : float

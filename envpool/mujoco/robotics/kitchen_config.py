@@ -39,7 +39,7 @@ def read_tasks(tasks_to_complete: Any) -> list[str]:
     Raises
     ------
     ConfigError
-        The value is no list of names of tasks, or it is empty.
+        The value is not a list of names of tasks, or it is empty.
     """
     if tasks_to_complete is None:
         return list(TASKS)

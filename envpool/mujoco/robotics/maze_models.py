@@ -9,7 +9,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import module_from_spec, spec_from_file_location
 from operator import index
 from pathlib import Path
@@ -97,7 +97,7 @@ class Maze:
 
     @property
     def source(self) -> str:
-        """What error texts call the model."""
+        """Name of the model in error texts."""
         rows = "/".join("".join(map(str, row)) for row in self.map)
         return f"the maze {shortened(rows)} (maze_size_scaling={self.scaling}, maze_height={self.height})"
 
@@ -114,7 +114,7 @@ class Maze:
     def places(self) -> tuple[list[Point], list[Point]]:
         """Return the centres of the cells in which goals lie, and of those in which episodes begin.
 
-        Empty cells stand in for a kind of which the map has none.
+        If the map has no cell of a kind, empty cells take its place.
 
         Raises
         ------
@@ -160,3 +160,12 @@ class Maze:
         target = {"name": "target", "pos": f"0 0 {middle}", "size": f"{0.2 * self.scaling}"}
         ET.SubElement(world, "site", target | {"rgba": "1 0 0 0.7", "type": "sphere"})
         return str(ET.tostring(tree.getroot(), encoding="us-ascii"), "ascii")
+
+
+@lru_cache(maxsize=64)
+def only_start(cells: Map) -> tuple[int, int] | None:
+    """Return row and column of the only cell of a map in which episodes can begin; None if there are several."""
+    maze = Maze(cells, 1.0, 1.0)
+    starts = maze.places()[1]
+    places = [(i, j) for i in range(len(cells)) for j in range(len(cells[0])) if maze.centre(i, j) == starts[0]]
+    return places[0] if len(starts) == 1 else None

@@ -1,4 +1,4 @@
-"""What the env definitions of mazes share: their options, and the rewards of batches of goals."""
+"""Shared parts of the env definitions of mazes: their options, and the rewards of batches of goals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from envpool.errors import ConfigError
 from envpool.mujoco.robotics.goal_pools import GoalEnvDefinition
-from envpool.mujoco.robotics.maze_models import MAX_CELLS, WALL, read_map
+from envpool.mujoco.robotics.maze_models import MAX_CELLS, WALL, only_start, read_map
 from envpool.native import Param
 
 Array = np.ndarray[Any, Any]
@@ -80,13 +80,18 @@ class MazeEnvDefinition(GoalEnvDefinition):
     reset_options = RESET_OPTIONS
 
     @staticmethod
+    def ends_at(achieved_goal: Array, desired_goal: Array, config: Any) -> bool:
+        """Return whether the goal is reached in a task that is not continuing."""
+        return not config.continuing_task and bool(np.linalg.norm(achieved_goal - desired_goal) <= REACHED)
+
+    @staticmethod
     def render_fps(config: Any) -> int:
         """Return the frame rate that upstream's metadata name for all mazes, which is not that of real time."""
         return 50
 
     @staticmethod
     def check_reset_options(config: Any, values: Mapping[str, Any]) -> None:
-        """Raise ConfigError unless the cells are in the maze, and no walls."""
+        """Raise ConfigError unless the cells are in the maze, no walls, and leave a cell for an episode to begin in."""
         maze = read_map(config.maze_map)
         for name, cells in values.items():
             for row, column in cells.tolist():
@@ -99,3 +104,10 @@ class MazeEnvDefinition(GoalEnvDefinition):
                     )
                 if maze[row][column] == WALL:
                     raise ConfigError(f"options[{name!r}] must not be a wall, got {row, column}")
+        goals, resets = np.broadcast_arrays(values["goal_cell"], values["reset_cell"])
+        for goal, reset in zip(goals.tolist(), resets.tolist(), strict=True):
+            if tuple(goal) == only_start(maze) and tuple(reset) == NO_CELL:
+                raise ConfigError(
+                    f"options['goal_cell'] must not be the only cell in which an episode can begin, got {tuple(goal)}: "
+                    "choose another cell, or pass options['reset_cell'], too"
+                )

@@ -45,8 +45,9 @@ cdef tuple load_maze(MazeOptions* o, object config, object robot)
 # Adds the options of resets to the definition of a task.
 cdef object with_cell_options(object capsule)
 
-# Draws a goal and a start, or puts them into the cells that the options of the reset name.
-cdef void begin_episode(Sim* s, const MazeOptions* o) noexcept nogil
+# Draws a goal and a start, or puts them into the cells that the options of the reset name. Returns 0, or fail() if no
+# start is far enough from the goal.
+cdef int begin_episode(Sim* s, const MazeOptions* o) noexcept nogil
 # Writes the goal that is observed, and the info arrays, after a reset or a step.
 cdef void report(Sim* s, const MazeOptions* o) noexcept nogil
 # Computes reward and termination, and replaces the goal.

@@ -15,6 +15,7 @@ from envpool.mujoco.base.model cimport Model
 from envpool.mujoco.base.model_params cimport resolved_model
 from envpool.mujoco.base.mujoco cimport mjData, mjOBJ_SITE
 from envpool.mujoco.base.own_models cimport get_params, set_params
+from envpool.mujoco.base.simulation cimport fail
 from envpool.mujoco.base.structs cimport Outcome, Sim, SimPool
 from envpool.mujoco.robotics.goals cimport is_sparse, with_reset_options
 from envpool.numerics.numpy_exact cimport np_exp, np_norm
@@ -29,6 +30,9 @@ from envpool.mujoco.robotics.maze_rewards import RESET_OPTIONS
 
 cdef double REACHED = maze_rewards.REACHED
 cdef int32_t MAX_CELLS = MOST_CELLS
+
+cdef enum:
+    MAX_DRAWS = 10000           # of a cell in which an episode begins
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------
@@ -118,22 +122,30 @@ cdef inline void draw_goal(Sim* s, const MazeOptions* o) noexcept nogil:
     add_noise(s, o, goal)
 
 
-cdef inline void draw_start(Sim* s, const MazeOptions* o) noexcept nogil:
+cdef inline int draw_start(Sim* s, const MazeOptions* o) noexcept nogil:
+    """Draws the cell in which the episode begins, away from its goal; returns 0, or fail().
+
+    At most one cell is too close to the goal, so a draw succeeds with a probability of at least 1/2 if there are two.
+    """
     cdef MazeState* state = maze_state(s)
-    state.start[0], state.start[1] = state.goal[0], state.goal[1]
-    while distance(state.start, state.goal) <= o.clearance:
+    cdef int32_t _k
+    for _k in range(MAX_DRAWS):
         draw_cell(s, o.starts, o.num_starts, state.start)
+        if not distance(state.start, state.goal) <= o.clearance:
+            return 0
+    return fail(s, b"no cell in which the episode can begin is far enough from its goal")
 
 
-cdef void begin_episode(Sim* s, const MazeOptions* o) noexcept nogil:
+cdef int begin_episode(Sim* s, const MazeOptions* o) noexcept nogil:
     cdef MazeState* state = maze_state(s)
     if take_cell(state.goal_cell, o, state.goal):
         add_noise(s, o, state.goal)
     else:
         draw_goal(s, o)
-    if not take_cell(state.reset_cell, o, state.start):
-        draw_start(s, o)
+    if not take_cell(state.reset_cell, o, state.start) and draw_start(s, o) != 0:
+        return -1
     add_noise(s, o, state.start)
+    return 0
 
 
 cdef void report(Sim* s, const MazeOptions* o) noexcept nogil:

@@ -33,7 +33,8 @@ INFO = {"success": 0, "distance": 1}
 
 cdef int reset(Sim* s) noexcept nogil:
     cdef const MazeOptions* o = <const MazeOptions*>s.options
-    begin_episode(s, o)
+    if begin_episode(s, o) != 0:
+        return -1
     s.data.qpos[0], s.data.qpos[1] = maze_state(s).start[0], maze_state(s).start[1]
     mj_forward(s.model, s.data)
     report(s, o)

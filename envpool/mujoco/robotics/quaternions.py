@@ -1,4 +1,4 @@
-"""Rotations of batches of goals, as ``gymnasium_robotics.utils.rotations`` computes those of single goals."""
+"""Rotations of batches of goals, as ``gymnasium_robotics.utils.rotations`` rotates single goals."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def info_of(task: Task) -> Mapping[str, Any]:
 def spec_of(task: Task) -> str | EnvSpec:
     """Return what ``gymnasium.make`` makes the upstream environment of a task from.
 
-    A maze writes its model to the folder of temporary files and leaves it there; those of v3 of all processes share one
+    A maze writes its model to the folder of temporary files and leaves it there; mazes of v3 of all processes share one
     name. Here each environment has a folder of its own while it is made.
     """
     if not task.module.endswith("_maze"):

@@ -39,7 +39,7 @@ class OpponentActions(EnvPool):
     def _check_not_asking(self, receives: bool = False) -> None:
         raise NotImplementedError
 
-    def _idle_ids(self, env_id: Any, name: str, may_repeat: bool = False) -> Array:
+    def _idle_ids(self, env_id: Any, may_repeat: bool = False, name: str = "env_id") -> Array:
         raise NotImplementedError
 
     def _prepared(self, action: Any, env_id: Any) -> tuple[Array, dict[str, Array], dict[str, Array]]:
@@ -77,7 +77,7 @@ class OpponentActions(EnvPool):
             parts = {fields[0]: action}
         else:
             raise ActionError(f"action must be a dict with the keys {fields}, got {type(action).__name__}")
-        return self._idle_ids(env_id, "env_id"), parts
+        return self._idle_ids(env_id), parts
 
     def _places_of(self, field: Any, parts: dict[str, Any], ids: Array) -> Array:
         """Return an action array as the core gets it: (B, P, ...), or of a field without players, (B, ...)."""
@@ -226,7 +226,7 @@ class OpponentActions(EnvPool):
         if self._policy == "random":
             return self._random_moves(rows, players)
         info = filled(layout.info_nest, rows)
-        info["env_id"] = ids
+        info["env_id"] = ids.copy()  # the policy may write to it
         info["players"] = {"env_id": ids.copy(), "id": players.astype(np.int32)}
         thread = get_ident()
         self._asking[thread] = True  # an item, since Ctrl-C could come after a call

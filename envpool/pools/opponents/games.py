@@ -82,20 +82,20 @@ class Games:
         self.shown = np.empty((num_envs, places), np.int32)
         self.shown[:] = spec.shown_players
         if spec.controlled == "alternate":
-            self.shown[:] = self.first_seats(self._all_ids)
+            self.shown[:] = self.first_shown(self._all_ids)
         self.shown_at_send = self.shown.copy()
         self.rows, self.acts = np.zeros((2, num_envs, players), np.bool_)
         self.owed, self.is_unpaid = np.zeros((num_envs, players), np.float32), np.zeros(num_envs, np.bool_)
         self.errors = np.full(num_envs, None, object)
         self.arrays = [np.zeros((num_envs, *a.shape[1:]), a.dtype) for a in empty]
 
-    def first_seats(self, ids: Array) -> Array:
+    def first_shown(self, ids: Array) -> Array:
         """Return what `shown` is before the first episode of environments, with "alternate".
 
         The player of the user in environment i is i, modulo P, and the next one in each episode.
         """
-        seats: Array = (ids % self._num_players - 1)[:, None]
-        return seats
+        first: Array = (ids % self._num_players - 1)[:, None]
+        return first
 
     def all_owed(self, ids: Any) -> Array:
         """Return the rewards that the next results of environments have in addition, float32 (B, P)."""
@@ -143,8 +143,8 @@ class Games:
                 acts[begun] = acting(new[layout.at["env_id"]][begun])  # the players of the next episode
         shown_players = self.shown[ids]
         if self._alternates:
-            has_seat = is_first & acts.any(1)  # a reset that failed begins no episode
-            shown_players = (shown_players + has_seat[:, None]) % self._num_players
+            begins = is_first & acts.any(1)  # a reset that failed begins no episode
+            shown_players = (shown_players + begins[:, None]) % self._num_players
             changes.append((self.shown, ids, shown_players))
         values: list[Any] = list(new) if are_fresh else self._merged(ids, new, fresh, is_later)
         at_reward, owed = layout.at["player:reward"], self.all_owed(ids)

@@ -67,7 +67,7 @@ class Request(NamedTuple):
     deadline : float or None
         When it returns what is ready, on the clock of ``time.monotonic``.
     is_whole : bool
-        Whether a sync pool receives everything that is in flight.
+        True if a sync pool receives everything that is in flight.
     """
 
     ids: Array | None
@@ -145,6 +145,7 @@ class OpponentsPool(OpponentActions):
         ids, grids, _ = self._prepared(action, env_id)
         self._launch(ids, self._completed(ids, grids))
 
+    @with_alias("env_ids", "env_id")
     def recv(
         self,
         reset: bool = False,
@@ -152,7 +153,7 @@ class OpponentsPool(OpponentActions):
         *,
         min_ready: int | None = None,
         timeout: float | None = None,
-        env_ids: Any = None,
+        env_id: Any = None,
     ) -> Any:
         """Return results of what was sent, after the opponents have moved; see `Pool.recv` for the arguments.
 
@@ -160,18 +161,18 @@ class OpponentsPool(OpponentActions):
         the rewards of these steps are summed. If an opponent raises an exception, the next call continues.
         """
         self._check_not_asking(receives=True)
-        return self._of_recv(self._receive(reset, self._request(min_ready, timeout, env_ids))[0], reset)
+        return self._of_recv(self._receive(reset, self._request(min_ready, timeout, env_id))[0], reset)
 
     def _send_reset(
         self, env_id: Any = None, seeds: Sequence[int | None] | None = None, options: ResetOptions | None = None
     ) -> int:
         self._check_not_asking(receives=True)
         games = self._games
-        ids = self._ids if env_id is None else self._idle_ids(env_id, "env_id")
+        ids = self._ids if env_id is None else self._idle_ids(env_id)
         changes = [*self._sent(ids), (games.owed, ids, 0), (games.is_unpaid, ids, False)]
         if self.spec.controlled == "alternate" and seeds is not None:
             seeded = ids[[seed is not None for seed in seeds]]
-            changes.append((games.shown, seeded, games.first_seats(seeded)))
+            changes.append((games.shown, seeded, games.first_shown(seeded)))
         if env_id is None and seeds is not None and None not in seeds:
             sampler = Sampler([*(seed for seed in seeds if seed is not None), OPPONENT_SEED])
             changes.append((vars(self), "_opponent_sampler", sampler))
@@ -187,7 +188,7 @@ class OpponentsPool(OpponentActions):
     def _reset_and_receive(self, env_id: Any, seeds: Any, options: Any) -> tuple[Any, list[Array], dict[int, str]]:
         """Reset environments and return their results as `_receive` does; without env_id, those of the next batch."""
         self._send_reset(env_id, seeds, options)
-        return self._receive(True, self._request(env_ids=env_id, may_be_empty=env_id is not None))
+        return self._receive(True, self._request(env_id=env_id, may_be_empty=env_id is not None))
 
     def _check_not_asking(self, receives: bool = False) -> None:
         """Raise PoolStateError in a call of an opponent, or in one that receives while `_receive` asks opponents."""
@@ -197,7 +198,7 @@ class OpponentsPool(OpponentActions):
                 "cannot step, reset or receive from it; search in another pool"
             )
 
-    def _idle_ids(self, env_id: Any, name: str, may_repeat: bool = False) -> Array:
+    def _idle_ids(self, env_id: Any, may_repeat: bool = False, name: str = "env_id") -> Array:
         """Return ids of environments that are not in flight, all for None; or raise EnvIdError."""
         self._check_not_asking()
         given = as_ids(env_id, name)
@@ -206,21 +207,21 @@ class OpponentsPool(OpponentActions):
             if not self._games.stage.any():
                 return given
         for k in np.flatnonzero((given < 0) | (given >= self.num_envs))[:1]:
-            raise EnvIdError(f"{name}[{k}] must be between 0 and {self.num_envs - 1}, got {given[k]}; nothing was sent")
+            raise EnvIdError(f"{name}[{k}] must be between 0 and {self.num_envs - 1}, got {given[k]}")
         ids = np.array(given, np.int32)
         for k in np.flatnonzero(self._games.stage[ids])[:1]:
-            raise EnvIdError(f"{name}[{k}] is {ids[k]}, which is still in flight: {RECV}; nothing was sent")
+            raise EnvIdError(f"{name}[{k}] is {ids[k]}, which is still in flight: {RECV}")
         if not may_repeat and len(np.unique(ids)) < len(ids):
             k = next(k for k in range(len(ids)) if ids[k] in ids[:k])
-            raise EnvIdError(f"{name}[{k}] is {ids[k]}, which appears twice: pass each id once; nothing was sent")
+            raise EnvIdError(f"{name}[{k}] is {ids[k]}, which appears twice: pass each id once")
         return ids
 
-    def _player_mask(self, env_ids: Any) -> npt.NDArray[np.bool_]:
-        mask: npt.NDArray[np.bool_] = self._games.rows[self._idle_ids(env_ids, "env_id", True)]
+    def _player_mask(self, env_id: Any) -> npt.NDArray[np.bool_]:
+        mask: npt.NDArray[np.bool_] = self._games.rows[self._idle_ids(env_id, True)]
         return mask
 
-    def _legal_mask(self, env_ids: Any) -> npt.NDArray[np.bool_] | None:
-        return super()._legal_mask(self._idle_ids(env_ids, "env_id", True))
+    def _legal_mask(self, env_id: Any) -> npt.NDArray[np.bool_] | None:
+        return super()._legal_mask(self._idle_ids(env_id, True))
 
     def xla(self) -> NoReturn:
         """Raise ConfigError: opponents are Python code."""
@@ -232,9 +233,9 @@ class OpponentsPool(OpponentActions):
     def get_state(self, env_id: Any = None) -> EnvStates:
         """Return the states of environments, with whose turn it is for the user; see `EnvPool.get_state`.
 
-        The policy of the opponents, and the generator of random ones, are no part of them.
+        The policy of the opponents, and the generator of random ones, are not part of them.
         """
-        ids = self._idle_ids(env_id, "env_ids")
+        ids = self._idle_ids(env_id)
         states = super().get_state(ids).states
         parts = [b"".join(column[k].tobytes() for column in self._state_rows(ids)) for k in range(len(ids))]
         return EnvStates(with_parts(states, parts))
@@ -242,7 +243,7 @@ class OpponentsPool(OpponentActions):
     @with_alias("env_ids", "env_id")
     def set_state(self, states: EnvStates, env_id: Any = None) -> None:
         """Restore environments from states of a pool with the same controlled players; see `EnvPool.set_state`."""
-        ids = self._idle_ids(env_id, "env_ids")
+        ids = self._idle_ids(env_id)
         if not isinstance(states, EnvStates):
             super().set_state(states, ids)
         columns = self._state_rows(ids[:0])
@@ -266,8 +267,8 @@ class OpponentsPool(OpponentActions):
 
     def copy_state(self, source_ids: Any, target_ids: Any) -> None:
         """Copy states between environments; see `EnvPool.copy_state`."""
-        sources = self._idle_ids([] if source_ids is None else source_ids, "source_ids", True)
-        targets = self._idle_ids([] if target_ids is None else target_ids, "target_ids")
+        sources = self._idle_ids([] if source_ids is None else source_ids, True, "source_ids")
+        targets = self._idle_ids([] if target_ids is None else target_ids, name="target_ids")
         changes: list[Any] = []
         if len(sources) == len(targets):  # else an exception follows
             rows = self._state_rows(sources)
@@ -324,25 +325,25 @@ class OpponentsPool(OpponentActions):
             )
 
     def _request(
-        self, min_ready: Any = None, timeout: Any = None, env_ids: Any = None, may_be_empty: bool = False
+        self, min_ready: Any = None, timeout: Any = None, env_id: Any = None, may_be_empty: bool = False
     ) -> Request:
         """Return what a call waits for; raise an exception for arguments that are not allowed, or if it never ends."""
         stage, outstanding = self._games.stage, self.num_outstanding
         deadline = None if timeout is None else time.monotonic() + as_seconds("timeout", timeout)
         need = None if min_ready is None else as_count("min_ready", min_ready, self.num_envs)
-        ids = as_ids(env_ids, "env_ids")
+        ids = as_ids(env_id)
         if ids is not None:
             for k in np.flatnonzero((ids < 0) | (ids >= self.num_envs))[:1]:
-                raise EnvIdError(f"env_ids[{k}] must be between 0 and {self.num_envs - 1}, got {ids[k]}")
+                raise EnvIdError(f"env_id[{k}] must be between 0 and {self.num_envs - 1}, got {ids[k]}")
             ids = np.array(ids, np.int32)
             for k in np.flatnonzero(stage[ids] == IDLE)[:1]:
-                raise EnvIdError(f"env_ids[{k}] is {ids[k]}, which is not in flight: send to it first")
+                raise EnvIdError(f"env_id[{k}] is {ids[k]}, which is not in flight: send to it first")
             if len(np.unique(ids)) < len(ids):
                 k = next(k for k in range(len(ids)) if ids[k] in ids[:k])
-                raise EnvIdError(f"env_ids[{k}] is {ids[k]}, which appears twice: pass each id once")
+                raise EnvIdError(f"env_id[{k}] is {ids[k]}, which appears twice: pass each id once")
             if need is not None and need > len(ids):
                 raise PoolStateError(
-                    f"recv(min_ready={need}) would wait forever, because env_ids has {len(ids)} entries: pass more ids"
+                    f"recv(min_ready={need}) would wait forever, because env_id has {len(ids)} entries: pass more ids"
                 )
             is_whole = not self.is_async and need is None and timeout is None and len(ids) == outstanding
             return Request(ids, len(ids) if need is None else need, len(ids), deadline, is_whole)
@@ -415,7 +416,7 @@ class OpponentsPool(OpponentActions):
             return
         limits: dict[str, Any] = {"min_ready": min(missing, len(sent)), "timeout": timeout}
         if request.ids is not None:
-            limits["env_ids"] = sent
+            limits["env_id"] = sent
         call_and_append(super().recv, limits, self._batches)
 
     def _ready(self, request: Request) -> Array:
@@ -445,7 +446,7 @@ class OpponentsPool(OpponentActions):
         key, rows = games.key(ids), ids[:, None]
         now = games.shown[key]
         step = games.shown_at_send[key] if self._alternates and not reset else now
-        style.seats_now, style.seats_of_step = now, step
+        style.shown_now, style.shown_at_step = now, step
         arrays = []
         for k, (array, name) in enumerate(zip(games.arrays, layout.names, strict=True)):
             if not layout.is_viewed[k]:

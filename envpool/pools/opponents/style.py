@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 SUMMED = ("player:reward", "reward")
 #: Arrays of the last step of an episode, which the first ones of the next episode leave as they are.
-OF_STEP = ("terminated", "truncated", "done", "discount", "player:terminated", "player:truncated")
+OF_STEP = ("terminated", "truncated", "done", "cut", "discount", "player:terminated", "player:truncated")
 ENTRIES = ("episode:", "game:", "final:")
 
 
@@ -54,8 +54,8 @@ def style_with_opponents(base: Any) -> Any:
     class Style(base):  # type: ignore[misc]
         plays_opponents = True
         finish = None  # of merged results only, see `Layout`
-        seats_now: Array
-        seats_of_step: Array
+        shown_now: Array
+        shown_at_step: Array
 
         def __init__(self, spec: Any):
             super().__init__(spec)
@@ -73,9 +73,9 @@ def style_with_opponents(base: Any) -> Any:
             self.merged = Layout(names, self.of_players_names, shown_view, forms, self, super().finish)
             return tuple(names), tuple(names)
 
-        def seats(self, of_final: bool) -> Array:
-            """Return the numbers of the players of a result, (B, places); see `PythonStyle.seats`."""
-            return self.seats_of_step if of_final else self.seats_now
+        def shown_in(self, of_final: bool) -> Array:
+            """Return the numbers of the players of a result, (B, places); see `PythonStyle.shown_in`."""
+            return self.shown_at_step if of_final else self.shown_now
 
         def add_errors(self, result: Any, errors: dict[int, str], count: int) -> None:
             self.failures = (result, dict(errors))

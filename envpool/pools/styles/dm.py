@@ -11,6 +11,7 @@ from dm_env import specs
 
 from envpool._core.results import RowsOf
 from envpool.config.spaces import named
+from envpool.errors import ConfigError
 from envpool.pools.pool import EnvPool
 from envpool.pools.styles import tree
 from envpool.pools.styles.style import Style
@@ -44,11 +45,14 @@ class DMStyle(Style):
 
     optional = ("discount", "step_type")
     shows_players = True
+    #: Entries of State that a subclass adds.
+    more_entries: tuple[str, ...] = ()
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset() and step(), which are equal; see `Style.forms`."""
         obs = self.arrays_of(names, "obs")
         state = self.row_ids() | self.player_ends()
+        self._check_names(obs, state, names)
         state = tree.merged(state, obs if isinstance(obs, dict) else {"obs": obs})
         state = tree.merged(state, self.info(names, "info"))
         if self.is_same_step:
@@ -71,6 +75,19 @@ class DMStyle(Style):
             observation = named("State", state)
         step = dm_env.TimeStep("step_type", self.reward, "discount", observation)
         return step, step
+
+    def _check_names(self, obs: Any, state: dict[str, Any], names: Sequence[str]) -> None:
+        """Raise ConfigError if an observation has the name of another entry of State."""
+        others = {*state, *self.more_entries, *self.entries, *self.finished(names)}
+        others |= {"final"} if self.is_same_step else set()
+        others |= {"error"} if self.spec.config.on_error == "restart" else set()
+        for key, part in obs.items() if isinstance(obs, dict) else ():
+            joins = isinstance(part, dict) and isinstance(state.get(key), dict) and not part.keys() & state[key].keys()
+            if key in others and not joins:  # names such as players.x join the entry
+                raise ConfigError(
+                    f"observations must not be named {key!r} in the dm style, whose State has an entry of this name: "
+                    "rename the observation, or use env_type='gymnasium'"
+                )
 
     def info(self, names: Sequence[str], prefix: str) -> dict[str, Any]:
         """Return the entries of the info arrays ``prefix:...``; by group, they are apart from the observations."""
@@ -118,7 +135,7 @@ class DMEnvPool(EnvPool, dm_env.Environment):
             *,
             min_ready: int | None = None,
             timeout: float | None = None,
-            env_ids: npt.ArrayLike | None = None,
+            env_id: npt.ArrayLike | None = None,
         ) -> BatchedTimeStep:
             """Return a TimeStep of arrays; see `Pool.recv`."""
 

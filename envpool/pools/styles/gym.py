@@ -20,13 +20,13 @@ from envpool.tasks.spec import EnvSpec
 class GymStyle(GymnasiumStyle):
     """Returns the arrays of a batch as gym before 0.26 does."""
 
-    optional = ("done",)
+    optional = ("done", "cut")
     returns_texts = False
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:
         """Return the nests of reset(), from which the pool may take the info away, and step(); see `Style.forms`."""
-        reset, (obs, reward, _, truncated, step_info) = super().forms(names)
-        return reset, (obs, reward, "done", step_info | {"TimeLimit.truncated": truncated})
+        reset, (obs, reward, _, _, step_info) = super().forms(names)
+        return reset, (obs, reward, "done", step_info | {"TimeLimit.truncated": "cut"})
 
     def set_attributes(self, pool: Any) -> None:
         """Set the spaces, of gym if it is loaded, and old gym's names for the entries of the metadata."""
@@ -46,7 +46,8 @@ class LegacyGymEnvPool(GymPool):
     ``reset(env_id=None, *, seed=None)`` returns obs, or (obs, info) with ``return_info=True`` or the option
     ``gym_reset_return_info=True``.
     ``step(action, env_id=None)`` returns (obs, reward float32 (B,), done bool (B,), info);
-    ``info["TimeLimit.truncated"]`` bool (B,) is True for episodes that reached the time limit.
+    ``info["TimeLimit.truncated"]`` bool (B,) is True for episodes that were truncated and did not terminate in the same
+    step, as in gym.
     """
 
     _style = GymStyle

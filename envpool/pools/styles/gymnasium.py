@@ -109,7 +109,7 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
             *,
             min_ready: int | None = None,
             timeout: float | None = None,
-            env_ids: npt.ArrayLike | None = None,
+            env_id: npt.ArrayLike | None = None,
         ) -> StepResult: ...
         def recv(self, *args: Any, **kwargs: Any) -> Any:
             """Return what step() returns, or with reset=True what reset() returns; see `Pool.recv`."""

@@ -30,14 +30,14 @@ class Style:
     optional : tuple of str
         Arrays of the core that not every pool returns; the core fills them only if they are named here.
     returns_final : bool
-        Whether the style uses the arrays ``final:...`` of the fields of an environment, which exist for the auto-reset
+        True if the style uses the arrays ``final:...`` of the fields of an environment, which exist for the auto-reset
         mode "same_step" only. ``final:mask`` and ``final:elapsed_step`` exist even if it does not.
     raises_causes : bool
-        Whether the exception of a failed Python environment is raised itself, in place of an EnvStepError.
+        True if the exception of a failed Python environment is raised itself, in place of an EnvStepError.
     returns_texts : bool
-        Whether the style returns texts, see ``EnvDefinition.text_fields``; other styles refuse them.
+        True if the style returns texts, see ``EnvDefinition.text_fields``; other styles refuse them.
     is_same_step : bool
-        Whether the auto-reset mode is "same_step", which has ``final:...`` arrays.
+        True if the auto-reset mode is "same_step", which has ``final:...`` arrays.
     entries : tuple of str
         Entries with the statistics of what has ended, ``"episode"`` and ``"game"``: their arrays are ``episode:r`` (the
         return), ``episode:l`` (the length), ``episode:t`` (the time) and ``episode:mask``. Dicts contain them only if a
@@ -45,9 +45,9 @@ class Style:
     groups : tuple of PlayerGroup
         The groups of players.
     statistics : Statistics
-        What the pool counts.
+        Statistics of the pool.
     transforms : BatchTransforms or None
-        What happens to batches before they are handed out.
+        Changes of batches before they are handed out.
     """
 
     optional: tuple[str, ...] = ()
@@ -68,8 +68,8 @@ class Style:
         if not self.returns_texts:
             for name, field in spec.text_fields.items():
                 raise ConfigError(
-                    f"{field.option} makes {name.partition(':')[2]} a sequence of str, which only pools of "
-                    "envpool.make_gymnasium return: leave it out"
+                    f"{field.option} makes {name.partition(':')[2]} text, which only envpool.make_gymnasium and "
+                    "gymnasium.make return: leave it out, or use one of them"
                 )
         if not self.shows_players:
             refuse_players(spec, "this kind of pool", "use envpool.make, make_gymnasium, make_gym or make_dm")

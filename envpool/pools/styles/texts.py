@@ -8,6 +8,8 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from envpool.errors import ConfigError
+
 
 def decode(row: npt.NDArray[np.uint8]) -> str:
     """Return a row of ASCII that is padded with zeros as str."""
@@ -55,7 +57,7 @@ class Texts(Sequence[str]):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """Return the texts as an object array of str (n,), or as an array of `dtype`."""
         if copy is False:
-            raise ValueError("texts are decoded into a new array: copy=False is not possible")
+            raise ConfigError("copy must be None or True, got False: texts are decoded into a new array")
         return np.array(list(self), object if dtype is None else dtype)
 
     def __repr__(self) -> str:

@@ -167,13 +167,13 @@ inline bool run_to_start(Engine *e, const Launch *l) {
   return true;
 }
 
-/* fstat(), of which glibc before 2.33 has no symbol. */
+/* fstat(), for which glibc before 2.33 has no symbol. */
 inline int status_of(int file, struct statx *found) {
   return statx(file, "", AT_EMPTY_PATH, STATX_NLINK | STATX_SIZE, found);
 }
 
-/* Draws an id, and creates and locks the queue of requests. Returns 0 or an errno: EAGAIN if another process has taken
- * the queue for that of a process that was killed, before it was locked. */
+/* Draws an id, and creates and locks the queue of requests. Returns 0 or an errno: EAGAIN if another process has
+ * mistaken the queue, before it was locked, for a leftover of a process that was killed. */
 inline int create_requests(Engine *e) {
   char name[64];
   struct statx found;

@@ -148,7 +148,7 @@ inline bool is_running(Process *p) {
   int status = -1;
   const pid_t ended = waitpid(p->pid, &status, WNOHANG);
   if (ended == 0 || (ended < 0 && errno == EINTR)) return true;
-  p->status = ended > 0 ? status : -1; /* somebody else may have reaped it */
+  p->status = ended > 0 ? status : -1; /* another waitpid() may have reaped it */
   p->pid = 0;
   return false;
 }

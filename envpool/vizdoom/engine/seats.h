@@ -1,4 +1,4 @@
-/* One game of several players: an engine for each of them, of which the first hosts the game and the others join it.
+/* One game of several players, each with an engine. The first engine hosts the game, and the others join it.
  *
  * The engines exchange the buttons of each tic through UDP on the loopback interface, and none of them finishes a tic
  * before it has those of all others. When a guest looks for packets, it compares its number of tics with that of the host,

@@ -146,7 +146,7 @@ def test_mistakes(make):
         make(form="tuple").reset()
     with pytest.raises(TypeError, match="subclass of EnvWorker"):
         BaseVectorEnv([Walk], lambda fn: fn())
-    with pytest.raises(ValueError, match="nothing to fetch"):
+    with pytest.raises(ValueError, match="if no environment is in flight"):
         make(wait_num=2).step(None)
 
 

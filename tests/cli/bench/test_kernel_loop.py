@@ -119,8 +119,8 @@ def test_time_bounds_a_run_and_at_least_one_round_is_run():
         ({"actions": {"action": np.zeros((0, 4), np.int32)}}, r"\(0, 4\)"),
         ({"actions": {"action": np.zeros((4, 2), np.int32).T}}, "C-contiguous"),
         ({"seeds": np.zeros(3, np.uint64)}, "each of 4 envs, got 3"),
-        ({"num_envs": 0}, "num_envs is 0"),
-        ({"max_episode_steps": 0}, "max_episode_steps is 0"),
+        ({"num_envs": 0}, "num_envs must be at least 1, got 0"),
+        ({"max_episode_steps": 0}, "max_episode_steps must be at least 1, got 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(changes, text):

@@ -80,7 +80,7 @@ def test_a_pool_is_an_environment_by_type():
 
 
 def test_mistakes():
-    with pytest.raises(ConfigError, match="num_envs is 2"):
+    with pytest.raises(ConfigError, match="num_envs must be 1 for a single environment, got 2"):
         SingleEnvironment("CartPole-v1", num_envs=2)
     with pytest.raises(TypeError, match=r"envpool\.make_dm, got CartPoleGymnasiumEnvPool"):
         SingleEnvironment(envpool.make_gymnasium("CartPole-v1"))

@@ -1,5 +1,7 @@
 """HDF5 files, and datasets in Minari's format, which Minari's own reader loads."""
 
+import json
+
 import h5py
 import minari
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 import envpool
 from envpool.errors import ConfigError
-from envpool.evaluation.datasets import read_episodes
+from envpool.evaluation.datasets import read_episodes, read_normalization
 from tests.support.python_envs import SpaceEnv
 
 
@@ -32,6 +34,23 @@ def test_minari_loads_a_dataset(tmp_path, monkeypatch):
     assert len(dataset.sample_episodes(3)) == 3
     with envpool.make_gymnasium("CartPole-v1") as pool, pytest.raises(ConfigError, match="exists: remove it"):
         envpool.record(pool, "random", tmp_path / "cartpole-random-v0")
+
+
+def test_datasets_have_the_statistics_of_a_pool_that_normalises(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    # The statistics of an image are longer than 64 KiB, which an HDF5 attribute of a fixed size may not exceed.
+    options = {"num_envs": 2, "normalize_obs": True, "max_episode_steps": 5}
+    with envpool.make_gymnasium("Pong-v5", **options) as pool:
+        pool.reset()
+        expected = pool.normalization.get()
+        for name in ("a.hdf5", "pong-v0"):
+            envpool.record(pool, "random", tmp_path / name)
+        pool.normalization.set(read_normalization(tmp_path / "a.hdf5"))
+        assert all(array.tobytes() == expected[name].tobytes() for name, array in pool.normalization.get().items())
+    metadata = json.loads((tmp_path / "pong-v0/data/metadata.json").read_text())
+    assert metadata["normalization"]["obs.mean"] == expected["obs.mean"].tolist()
+    assert metadata["normalize_obs"] == {"epsilon": 1e-8}
+    assert minari.load_dataset("pong-v0").total_episodes == 2
 
 
 @pytest.mark.parametrize("name", ["a.hdf5", "a-v0"])

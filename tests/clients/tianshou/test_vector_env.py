@@ -176,7 +176,7 @@ def test_arguments(make):
     for bad in ({"wait_num": N + 1}, {"wait_num": -1}, {"timeout": 0.0}):
         with pytest.raises(AssertionError):
             make(**bad)
-    with pytest.raises(ConfigError, match="batch_size is 2"):
+    with pytest.raises(ConfigError, match="batch_size must be num_envs=4 for an adapter, got 2"):
         make(batch_size=2)
     with pytest.raises(ConfigError, match="no reset option 'gravity'"):
         make().reset([0], options={"gravity": 1})

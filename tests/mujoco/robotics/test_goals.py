@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -84,6 +85,45 @@ def test_every_style_computes_rewards() -> None:
         assert pool.compute_reward(goals.tolist(), goals).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("task_id", "options"),
+    [
+        ("FetchReach-v4", {}),
+        ("HandReach-v3", {}),
+        ("PointMaze_UMaze-v3", {}),
+        ("PointMaze_UMaze-v3", {"continuing_task": False}),
+    ],
+)
+def test_a_single_env_has_upstreams_methods(task_id: str, options: dict[str, Any]) -> None:
+    upstream: Any = upstream_of(task_id, options).make()
+    env: Any = gymnasium.make(f"envpool/{task_id}", **options)
+    theirs, mine = upstream.unwrapped, env.unwrapped
+    rng = np.random.default_rng(0)
+    size = env.observation_space["desired_goal"].shape[0]
+    achieved, desired = rng.normal(scale=0.3, size=(2, 50, size))
+    achieved[::5] = desired[::5]
+    rows = list(zip(achieved, desired, strict=True))
+    for name in ("compute_reward", "compute_terminated", "compute_truncated"):
+        expected = [getattr(theirs, name)(a, d, {}) for a, d in rows]
+        found = [getattr(mine, name)(a, d, {}) for a, d in rows]
+        assert found == expected
+        if name != "compute_reward":
+            assert {*map(type, found)} == {bool}
+        batch = getattr(mine, name)(achieved, desired, [{}] * 50)
+        assert batch.shape == (50,) and batch.tolist() == expected
+        assert getattr(mine.pool, name)(achieved[None], desired[None]).shape == (1, 50)
+        assert getattr(sub_envs(mine.pool)[0], name)(achieved[0], desired[0], {}) == expected[0]
+        [called] = mine.pool.call(name, achieved[0], desired[0])
+        assert called == expected[0]
+        with pytest.raises(ValueError, match="must have equal shapes"):
+            getattr(mine, name)(achieved[:, :1], desired, {})
+    if options:
+        assert mine.compute_terminated(desired[0], desired[0], {})
+    assert not hasattr(gymnasium.make("envpool/CartPole-v1").unwrapped, "compute_reward")
+    env.close()
+    upstream.close()
+
+
 @pytest.mark.parametrize(("first", "second"), [((4, 3), (3,)), ((4, 2), (4, 2)), ((), ())])
 def test_bad_shapes(first: tuple[int, ...], second: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"achieved_goal and desired_goal must have equal shapes \(\.\.\., 3\), got"):
@@ -94,7 +134,7 @@ def test_goals_of_wrong_types() -> None:
     spec = envpool.make_spec("FetchReach-v4")
     with pytest.raises(ValueError, match="desired_goal must be an array of numbers"):
         compute_reward(spec, [0, 0, 0], ["a", "b", "c"])
-    with pytest.raises(TypeError, match="spec must be that of a task with a desired_goal, got that of 'Ant-v5'"):
+    with pytest.raises(TypeError, match="spec must belong to a task with a desired_goal, got the spec of 'Ant-v5'"):
         compute_reward(envpool.make_spec("Ant-v5"), [0, 0, 0], [0, 0, 0])
 
 

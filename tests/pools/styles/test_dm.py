@@ -1,11 +1,14 @@
 """The dm style: time steps, named tuples and specs."""
 
 import dm_env
+import gymnasium
 import numpy as np
 import pytest
 from dm_env import specs
+from gymnasium.spaces import Discrete
 
 import envpool
+from envpool.errors import ConfigError
 from tests.support import plugin
 from tests.support.results import assert_owned, assert_same, forms
 
@@ -143,3 +146,24 @@ def test_same_step_has_the_final_observation():
         assert last.observation.final.mask.all()
         assert last.observation.final.elapsed_step.tolist() == [3, 3]
         assert (last.observation.final.obs != last.observation.obs).any()
+
+
+@pytest.mark.parametrize(
+    ("key", "options"),
+    [
+        ("env_id", {}),
+        ("players", {}),
+        ("infos", {}),
+        ("final", {"autoreset_mode": "same_step"}),
+        ("error", {"on_error": "restart"}),
+        ("episode", {"episode_statistics": True}),
+    ],
+)
+def test_an_observation_with_the_name_of_another_entry_is_refused(key, options):
+    class Named(gymnasium.Env):
+        observation_space = gymnasium.spaces.Dict({key: gymnasium.spaces.Box(-1, 1, (2,)), "z": Discrete(2)})
+        action_space = Discrete(2)
+
+    with pytest.raises(ConfigError, match=f"observations must not be named '{key}' in the dm style"):
+        envpool.make_python(Named, 2, env_type="dm", **options)
+    envpool.make_python(Named, 2, **options).close()

@@ -39,7 +39,7 @@ def test_arrays() -> None:
     found = np.asarray(Texts(ROWS))
     assert found.dtype == object and found.tolist() == WORDS
     assert np.asarray(Texts(ROWS), np.str_).dtype == np.dtype("<U5")
-    with pytest.raises(ValueError, match="copy=False is not possible"):
+    with pytest.raises(ValueError, match="copy must be None or True, got False"):
         np.array(Texts(ROWS), copy=False)
 
 

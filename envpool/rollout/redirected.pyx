@@ -1,8 +1,8 @@
 """Letting the workers write steps into memory of the caller, such as the buffers of another library.
 
-The caller has a block of its own, a *placed* block, whose columns lie in that memory. Before a step is published, the
-placed block takes the place of the pool's block, and when the batch is handed out or dropped, the pool's block returns;
-see Pool.place(). The workers write the rows of a placed block exactly as those of any other.
+The caller has a block of its own, whose columns lie in that memory. Before a step is published, it replaces the pool's
+block; when the batch is handed out or dropped, the pool's block returns: see Pool.redirect(). The workers write the
+rows of the caller's block exactly as they write any other.
 """
 
 cimport numpy as cnp
@@ -17,7 +17,7 @@ from envpool._core.results cimport ResultTemplate
 cnp.import_array()
 
 
-cdef class PlacedSteps(SendPart):
+cdef class RedirectedSteps(SendPart):
     """Steps of a sync pool that the workers write into arrays of the caller.
 
     An array that does not have the dtype and the shape of its column, or is not contiguous, aligned and writeable, does
@@ -28,7 +28,7 @@ cdef class PlacedSteps(SendPart):
     pool : Pool
         The pool, whose ``step`` must return a tuple of arrays.
     arrays : tuple of numpy.ndarray
-        Where the first items of this tuple are written, in their order. They are kept alive.
+        Memory for the first items of this tuple, in their order. The arrays are kept alive.
     """
 
     def __init__(self, Pool pool, tuple arrays):
@@ -69,7 +69,7 @@ cdef class PlacedSteps(SendPart):
         return 0
 
     cdef void commit(self, const int32_t* ids, int32_t n) noexcept:
-        self.is_placed = self.pool.place(self.block)
+        self.is_redirected = self.pool.redirect(self.block)
 
     cdef object step(self, object action):
         """Steps all envs. Returns None if the step is in the columns of the block and all arrays fit; else the tuple.
@@ -81,7 +81,7 @@ cdef class PlacedSteps(SendPart):
         cdef int visit = enter(pool.guard, WAITING, b"step")
         try:
             pool.send_actions(action, None, self, visit, RECEIVING)
-            if self.is_placed and self.fits:
+            if self.is_redirected and self.fits:
                 pool.receive(self.nothing, False)
                 return None
             return pool.receive(pool.step_template, False)

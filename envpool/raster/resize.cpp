@@ -11,7 +11,7 @@
 #include "envpool/simd.h"
 #include "resize_84.h"
 
-namespace envpool::atari {
+namespace envpool::raster {
 namespace {
 
 constexpr int kTile = 512;   // columns per tile, so that rows of sums fit on the stack
@@ -234,4 +234,4 @@ void Resizer::run_lines(const uint8_t *from, uint8_t *to) const noexcept {
   }
 }
 
-}  // namespace envpool::atari
+}  // namespace envpool::raster

@@ -1,10 +1,10 @@
 /* The usual case of resizing, 210 x 160 to 84 x 84, in integer arithmetic. */
-#ifndef ENVPOOL_ATARI_RESIZE_84_H
-#define ENVPOOL_ATARI_RESIZE_84_H
+#ifndef ENVPOOL_RASTER_RESIZE_84_H
+#define ENVPOOL_RASTER_RESIZE_84_H
 
 #include <cstdint>
 
-namespace envpool::atari {
+namespace envpool::raster {
 
 inline constexpr int k84FromHeight = 210, k84FromWidth = 160;
 
@@ -16,6 +16,6 @@ bool has_resize_84() noexcept;
  * and writes their indices in `to` to `ties` (84 * 84). Requires has_resize_84(). */
 int resize_84(const uint8_t *from, uint8_t *to, uint16_t *ties) noexcept;
 
-}  // namespace envpool::atari
+}  // namespace envpool::raster
 
-#endif  // ENVPOOL_ATARI_RESIZE_84_H
+#endif  // ENVPOOL_RASTER_RESIZE_84_H

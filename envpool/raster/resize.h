@@ -1,12 +1,12 @@
 /* Resizing of planes of bytes, bit for bit as cv2.resize (OpenCV 5.0). */
-#ifndef ENVPOOL_ATARI_RESIZE_H
-#define ENVPOOL_ATARI_RESIZE_H
+#ifndef ENVPOOL_RASTER_RESIZE_H
+#define ENVPOOL_RASTER_RESIZE_H
 
 #include <cstdint>
 #include <new>
 #include <vector>
 
-namespace envpool::atari {
+namespace envpool::raster {
 
 /* Resizes planes from one size to another. An object is immutable: any number of threads may use it. */
 class Resizer {
@@ -53,6 +53,6 @@ inline Resizer *new_resizer(int from_height, int from_width, int height, int wid
   }
 }
 
-}  // namespace envpool::atari
+}  // namespace envpool::raster
 
-#endif  // ENVPOOL_ATARI_RESIZE_H
+#endif  // ENVPOOL_RASTER_RESIZE_H

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace envpool::atari {
+namespace envpool::raster {
 
 #if defined(__x86_64__)
 
@@ -124,4 +124,4 @@ int resize_84(const uint8_t *, uint8_t *, uint16_t *) noexcept { return 0; }
 
 #endif
 
-}  // namespace envpool::atari
+}  // namespace envpool::raster
