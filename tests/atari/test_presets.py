@@ -44,7 +44,7 @@ ENVPOOL = NATURE_DQN | {"use_fire_reset": True}
 
 
 def actions(rng: np.random.Generator, held: np.ndarray, count: int) -> np.ndarray:
-    """Return actions of which one in 8 is drawn anew."""
+    """Return actions of which one in 8 is drawn again."""
     return np.where(rng.integers(0, 8, len(held)) == 0, rng.integers(0, count, len(held)), held).astype(np.int32)
 
 

@@ -50,7 +50,7 @@ def assert_equal_frames(expected, got, age):
 
 
 def actions(rng, held, count):
-    """Return actions of which one in 5 is drawn anew."""
+    """Return actions of which one in 5 is drawn again."""
     return np.where(rng.random(held.shape) < 0.2, rng.integers(count, size=held.shape), held)
 
 
