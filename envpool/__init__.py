@@ -28,7 +28,7 @@ if _TYPE_CHECKING:
     from envpool.evaluation.evaluate import evaluate
     from envpool.evaluation.record import Recording, record
     from envpool.evaluation.result import Evaluation
-    from envpool.pools.pool import EnvPool
+    from envpool.pools.env_pool import EnvPool
     from envpool.pools.states import EnvStates
     from envpool.pools.statistics import PoolStats
     from envpool.pools.styles.dm import DMEnvPool
@@ -76,7 +76,7 @@ __all__ = [
 #: Modules of the classes and functions that are imported on first use, since they import NumPy.
 _LAZY = {
     "EnvSpec": "envpool.tasks.spec",
-    "EnvPool": "envpool.pools.pool",
+    "EnvPool": "envpool.pools.env_pool",
     "EnvStates": "envpool.pools.states",
     "Param": "envpool.config.params",
     "PoolStats": "envpool.pools.statistics",

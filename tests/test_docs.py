@@ -1,6 +1,7 @@
 """The pages are true: their Python code runs, their links work, and their tables are complete."""
 
 import importlib
+import inspect
 import re
 import runpy
 import tomllib
@@ -112,6 +113,25 @@ def test_every_task_is_in_one_table_of_tasks_and_one_of_options():
             folder = f"{family_of(task)}."
             found = [kind for kind, listed in tables if folder.startswith(f"{listed}.")]
             assert sorted(found) == ["options", "tasks"], f"{name} of {folder}"
+
+
+def documented_attributes(cls):
+    """Return the names that the docstrings of a class and its bases list, as in ``num_steps, max_steps : int``."""
+    texts = [inspect.getdoc(base) or "" for base in cls.__mro__ if base.__module__.startswith("envpool")]
+    listed = re.findall(r"^(\w+(?:, \w+)*) : ", "\n".join(texts), re.MULTILINE)
+    return {name for names in listed for name in names.split(", ")}
+
+
+@pytest.mark.parametrize("module", [envpool, envpool.rollout, native], ids=lambda module: module.__name__)
+def test_every_public_attribute_of_a_public_class_is_documented(module):
+    """Names without an underscore are for users, so that they have a docstring or an entry in that of their class."""
+    generic = {cls.__doc__ for cls in (str, int, float, bool, tuple, list, dict, type(None), object)}
+    for cls in filter(inspect.isclass, (getattr(module, name) for name in module.__all__)):
+        documented = documented_attributes(cls)
+        for name in dir(cls):
+            doc = getattr(inspect.getattr_static(cls, name), "__doc__", None)
+            has_doc = bool(doc) and doc not in generic and not doc.startswith("Alias for field")
+            assert name.startswith("_") or name in documented or has_doc, f"{cls.__name__}.{name}"
 
 
 def test_the_reference_has_the_docstrings_of_every_public_name():

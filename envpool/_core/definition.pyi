@@ -20,7 +20,7 @@ class _Field(NamedTuple):
 
 class Field(_Field): ...
 
-class Description(NamedTuple):
+class _Description(NamedTuple):
     name: str
     fields: tuple[Field, ...]
     actions: tuple[Field, ...]
@@ -30,6 +30,8 @@ class Description(NamedTuple):
     tracking_camera: int
     num_players: int
     is_turn_based: bool
+
+class Description(_Description): ...
 
 @disjoint_base
 class DefinitionMemory:

@@ -100,13 +100,37 @@ POOL_ACTIONS = ("env_id", "players.env_id", "players.id")
 CURRENT_PLAYER = "info:current_player"
 LEGAL_ACTION_MASK = "info:legal_action_mask"
 
-Description = namedtuple(
-    "Description",
-    [
-        "name", "fields", "actions", "frame_size", "params", "step_time", "tracking_camera", "num_players",
-        "is_turn_based",
-    ],
-)
+
+class Description(
+    namedtuple(
+        "Description",
+        [
+            "name", "fields", "actions", "frame_size", "params", "step_time", "tracking_camera", "num_players",
+            "is_turn_based",
+        ],
+    )
+):
+    """What an environment definition declares.
+
+    Attributes
+    ----------
+    name : str
+        Name of the environment.
+    fields, actions, params : tuple of Field
+        The tables of observations and infos, of actions, and of parameters.
+    frame_size : tuple of int or None
+        (height, width) of a frame in pixels; None if the definition has no renderer.
+    step_time : float or None
+        Simulated seconds of a step, as `define` was given.
+    tracking_camera : int
+        Number of the camera that follows the robot, as `define` was given; -1 if there is none.
+    num_players : int
+        Places for players in each environment; 0 if it has none.
+    is_turn_based : bool
+        Whether the players move in turn.
+    """
+
+    __slots__ = ()
 
 
 cdef const envpool_env* env_header(object capsule, size_t size) except NULL:
@@ -257,7 +281,7 @@ cdef tuple read_table(capsule, const envpool_env* env, const envpool_field* tabl
 
 
 def describe(capsule):
-    """Return the name, the field tables and the frame size of an environment definition.
+    """Return what an environment definition declares.
 
     Parameters
     ----------
@@ -267,11 +291,7 @@ def describe(capsule):
     Returns
     -------
     Description
-        Named tuple (name: str, fields: tuple of Field, actions: tuple of Field, frame_size: (height, width) of a frame
-        in pixels, or None if the definition has no renderer, params: tuple of Field, step_time: simulated seconds of a
-        step, or None, tracking_camera: number of the camera that follows the robot, or -1; num_players: places for
-        players in each environment, 0 if it has none; is_turn_based: whether they move in turn). The time and the
-        camera are those that `define` was given.
+        Its name, tables, sizes and players.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from envpool.errors import ConfigError
 from envpool.pools import classes
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles.gymnasium import GymnasiumEnvPool
 from envpool.registration import check_native, make_gymnasium
 from envpool.tasks.players import refuse_players

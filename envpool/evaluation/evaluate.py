@@ -16,7 +16,7 @@ from envpool.evaluation.playing import Player, Policy, check_pool, frozen, leave
 from envpool.evaluation.pools import open_task
 from envpool.evaluation.result import SHOWN, Evaluation
 from envpool.evaluation.video import Video, check_video
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 
 #: Seed of the first environment, far from the seeds of training.
 SEED = 1_000_000

@@ -13,7 +13,7 @@ from envpool._support.text import shown
 from envpool.config.checks import as_array, check_seed, check_seeds, is_sequence
 from envpool.config.spaces import nested
 from envpool.errors import ConfigError, PoolStateError
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles import tree
 from envpool.rollout.places import Places
 from envpool.rollout.rollout import Rollout, named_arrays

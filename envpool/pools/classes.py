@@ -13,7 +13,7 @@ from envpool.tasks.registry import registry
 
 if TYPE_CHECKING:
     from envpool.config.render_options import RenderOptions
-    from envpool.pools.pool import EnvPool
+    from envpool.pools.env_pool import EnvPool
     from envpool.tasks.spec import EnvSpec
 
 #: Endings of class names with the API style of the pool class; None stands for the EnvSpec class.
@@ -52,7 +52,7 @@ def open_pool(spec: EnvSpec, render: RenderOptions | None) -> EnvPool:
     """Return a pool of what `envpool.tasks.resolve` returns."""
     cls: type[EnvPool] = spec.pool_cls or pool_class(type(spec), spec.style)
     if spec.controlled is not None:
-        from envpool.pools.opponents.pool import with_opponents
+        from envpool.pools.opponents.opponents_pool import with_opponents
 
         cls = with_opponents(cls)
     return cls(spec, render)

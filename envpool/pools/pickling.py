@@ -148,7 +148,7 @@ def restore_pool(
     spec = cls(cls.gen_config(**recipe.options))
     spec.entry, spec.follows_gym = recipe.entry, recipe.follows_gym
     if recipe.opponents is not None:
-        spec.set_pool_options(recipe.opponents[1])
+        spec._set_pool_options(recipe.opponents[1])
     if recipe.made_by is not None:
         pool_class, spec.style = recipe.made_by
         make = pool_class(cls, spec.style)

@@ -7,7 +7,7 @@ import numpy as np
 from dm_env import TimeStep
 
 from envpool.config.spaces import ArraySpec
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles.dm import DMEnvPool
 from envpool.pools.styles.gymnasium import GymnasiumEnvPool
 from envpool.tasks.spec import EnvSpec

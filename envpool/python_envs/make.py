@@ -12,7 +12,7 @@ from envpool.config.options import POOL_OPTIONS, PRESET_OPTIONS, canonical
 from envpool.config.render_options import RENDER_MODES, RenderOptions
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.pools.classes import open_pool
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.python_envs.choice import choose, seconds_per_step
 from envpool.python_envs.definition import PythonEnv
 from envpool.python_envs.faults import failure_of
@@ -197,7 +197,7 @@ def build(
     try:
         spec, render = resolve_entry(entry, env_type, options)
         check_frame_size(source.frame_size, render)
-        spec.other_options = {name: value for name, value in asked.items() if value != defaults[name]}
+        spec._other_options = {name: value for name, value in asked.items() if value != defaults[name]}
         return opened(spec, render)
     except EnvCreateError as error:
         cause = source.take_error()

@@ -24,14 +24,30 @@ PER_THREAD = 2**17
 
 
 class Advantages(NamedTuple):
-    """What `gae` returns; arrays (T, N) of the dtype of the rewards."""
+    """What `gae` returns.
+
+    Attributes
+    ----------
+    advantages : numpy.ndarray
+        (T, N), in the dtype of the rewards: the advantage estimate of each step.
+    returns : numpy.ndarray
+        (T, N), in the dtype of the rewards: ``advantages + values``, the targets of the value function.
+    """
 
     advantages: npt.NDArray[Any]
     returns: npt.NDArray[Any]
 
 
 class VTrace(NamedTuple):
-    """What `vtrace` returns; arrays (T, N) of the dtype of the rewards."""
+    """What `vtrace` returns.
+
+    Attributes
+    ----------
+    targets : numpy.ndarray
+        (T, N), in the dtype of the rewards: the targets of the value function.
+    advantages : numpy.ndarray
+        (T, N), in the dtype of the rewards: the advantages for the policy gradient.
+    """
 
     targets: npt.NDArray[Any]
     advantages: npt.NDArray[Any]

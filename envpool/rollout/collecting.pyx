@@ -50,7 +50,7 @@ cdef int answer(Recorder r, int k, object env_ids, Answers answers) except -1:
     """
     cdef int64_t bad
     if answers.is_computed():
-        r.num_ahead += 1
+        r._num_ahead += 1
     else:
         read_observations(r, k, env_ids, answers)
         answers.compute()
@@ -146,7 +146,7 @@ cdef object collect_async(Recorder r, Policy policy, int obs, tuple shape):
     cdef Acting acting = None
     cdef tuple values
     cdef int visit
-    cdef bint acts_first = r.needs_actions
+    cdef bint acts_first = r._needs_actions
     while True:
         if acts_first:
             r.check_begun()

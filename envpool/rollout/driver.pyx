@@ -44,8 +44,8 @@ cdef class PoolDriver(SendPart):
         self.add_errors = pool.step_template.add_errors
         if view is not None:
             whole, names = view.whole, view.names
-        self.reset_template = ResultTemplate((pool.reset_template.nest, whole), names, self.note_errors)
-        self.step_template = ResultTemplate((pool.step_template.nest, whole), names, self.note_errors)
+        self.reset_template = ResultTemplate((pool.reset_template.nest, whole), names, self._note_errors)
+        self.step_template = ResultTemplate((pool.step_template.nest, whole), names, self._note_errors)
 
     cdef int64_t sent_by_pool(self) noexcept:
         return self.pool.statistics.steps + self.pool.statistics.resets
@@ -74,13 +74,13 @@ cdef class PoolDriver(SendPart):
         self.is_busy = False
         self.pool.end_visit(visit)
 
-    def note_errors(self, pair, dict errors, count):
+    def _note_errors(self, pair, dict errors, count):
         """Add the texts of failed envs to a result, and note the envs."""
-        self.note_failed(pair, errors, count)
+        self._note_failed(pair, errors, count)
         if self.add_errors is not None:
             self.add_errors(pair[0], errors, count)
 
-    def note_failed(self, pair, dict errors, count):
+    def _note_failed(self, pair, dict errors, count):
         """Note the failed envs of a result."""
         self.failed.update(int(pair[1][self.env_id][row]) for row in errors)
 

@@ -13,7 +13,7 @@ from gymnasium.spaces import Box, Discrete
 
 from envpool._support.text import shown
 from envpool.errors import ConfigError
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.rollout.collecting import OBSERVATIONS
 from envpool.rollout.networks import ACTIVATIONS, Answers, Network, Policy
 from envpool.sampling.arrays import checked

@@ -54,7 +54,7 @@ cdef class OpponentsRecorder(Recorder):
                            for f in self.pool.actions.fields]
                 self.record_sent(<const int32_t*>cnp.PyArray_DATA(ids), n, [*sources, *values])
                 self.known = self.sent_by_pool()
-                self.unanswered = None
+                self._unanswered = None
         return 0
 
     cdef object receive_now(self, ResultTemplate template):

@@ -12,7 +12,7 @@ from envpool.rollout.layout cimport RolloutLayout, RolloutMemory, Track, row_of,
 from envpool.rollout.networks cimport Answers
 
 cdef class Recorder(PoolDriver):
-    cdef readonly RolloutLayout layout
+    cdef RolloutLayout layout
     cdef ResultTemplate bare_template       # of steps whose results nobody sees
     cdef tuple extra_names
     cdef object spread
@@ -20,7 +20,7 @@ cdef class Recorder(PoolDriver):
     cdef cnp.ndarray begun                  # of a pool with opponents; else None
     cdef int32_t num_places                 # for players: all of them, or those that the user controls
     cdef list memories                      # of this rollout and of earlier ones
-    cdef readonly RolloutMemory memory      # of this rollout; None before the first reset
+    cdef RolloutMemory memory               # of this rollout; None before the first reset
     cdef bint is_sync
     cdef bint writes_in_place               # the workers write to the memory of the rollout
     cdef FrameStore frames                  # None unless each frame of stacked observations is stored once
@@ -30,8 +30,8 @@ cdef class Recorder(PoolDriver):
     cdef readonly int64_t recorded          # steps of envs in this rollout
     cdef int64_t longest                    # largest entry of `lengths`
     cdef int64_t in_flight                  # envs that were sent and not received
-    cdef readonly int64_t num_ahead         # steps for whose observations the threads computed what a policy answers
-    cdef public object unanswered           # what collect() has received and its policy not answered yet; or None
+    cdef readonly int64_t _num_ahead        # steps for whose observations the threads computed what a policy answers
+    cdef public object _unanswered          # what collect() has received and its policy not answered yet; or None
     cdef readonly object received           # async: env ids of the last batch, int32; None: of all envs, in order
     # Of the send that is being made.
     cdef tuple values                       # the extras

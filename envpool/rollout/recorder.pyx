@@ -138,7 +138,7 @@ cdef class Recorder(PoolDriver):
         self.first_action, self.num_actions = self.done + 1, <int>len(fields)
         self.first_extra = self.first_action + self.num_actions
         self.extra_names = tuple(name for name, _, _ in extras)
-        self.bare_template = ResultTemplate(((), store.names), store.names, self.note_failed)
+        self.bare_template = ResultTemplate(((), store.names), store.names, self._note_failed)
         self.memories = [self.layout.new_memory() for _ in range(2 * pins)]
         self.words = np.zeros(18 * n, np.uint8)
         self.lengths = <int64_t*>cnp.PyArray_DATA(self.words)
@@ -176,12 +176,16 @@ cdef class Recorder(PoolDriver):
         return self.longest == self.num_slots or self.recorded >= self.num_steps * self.num_envs
 
     @property
+    def _layout(self):
+        return self.layout
+
+    @property
     def num_in_flight(self):
         """Number of envs that were sent and not received."""
         return self.in_flight
 
     @property
-    def needs_actions(self):
+    def _needs_actions(self):
         """Whether envs were received that have not been sent an action."""
         cdef int64_t i
         for i in range(self.num_envs):
@@ -350,7 +354,7 @@ cdef class Recorder(PoolDriver):
         finally:
             self.values = self.block = None
         self.known = self.sent_by_pool()
-        self.unanswered = None
+        self._unanswered = None
         return 0
 
     cdef int compute_ahead(self, BatchBlock block) except -1:
@@ -742,12 +746,12 @@ cdef class Recorder(PoolDriver):
         memset(cnp.PyArray_DATA(self.words), 0, cnp.PyArray_NBYTES(self.words))
         self.recorded = self.longest = self.in_flight = 0
         self.is_finished = False
-        self.unanswered = None
+        self._unanswered = None
         self.failed.clear()
         if self.frames is not None:
             self.frames.count = 0
 
-    def reset_envs(self, env_id, seeds, ResetOptions options):
+    def _reset_envs(self, env_id, seeds, ResetOptions options):
         """Reset envs and record their observations; see ``Rollout.reset``."""
         cdef int visit = self.enter_pool(WAITING, b"reset")
         try:
@@ -805,7 +809,7 @@ cdef class Recorder(PoolDriver):
                 continue
             memset(slot_of(track, memory, 0), 0, track.slot_bytes)
 
-    def begin_with(self, dict arrays, mask_of):
+    def _begin_with(self, dict arrays, mask_of):
         """Record observations that the pool returned to another caller; see ``Rollout.begin``. Arrays by name.
 
         ``mask_of(ids)`` returns which places have an observation, bool (num_envs, places); None without players.
@@ -848,7 +852,7 @@ cdef class Recorder(PoolDriver):
         finally:
             self.leave_pool(visit)
 
-    def take_finished(self, dict extras, make):
+    def _take_finished(self, dict extras, make):
         """End the rollout and return what ``make(memory, lengths)`` makes of it; see ``Rollout.finish``.
 
         `lengths` are the steps of each env, int64 (num_envs,). If `make` raises, the rollout is as it was. The next

@@ -17,8 +17,8 @@ from envpool._support.text import shown
 from envpool.config.checks import flag
 from envpool.config.spaces import nested
 from envpool.errors import ConfigError, StateError
-from envpool.pools.opponents.pool import OpponentsPool
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
+from envpool.pools.opponents.opponents_pool import OpponentsPool
 from envpool.pools.styles import tree
 from envpool.rollout.casting import as_dtype
 from envpool.rollout.data import BYTES_PER_THREAD, map_leaves
@@ -196,12 +196,12 @@ class ReplayBuffer(ReplayRecorder):
         self._whole = [name for name in arrays if self._places is None or not has_players(arrays[name])]
         shown_players = pool._recorded[0] if isinstance(pool, OpponentsPool) else None
         super().__init__(pool, make_ring, self._whole, shown_players)
-        self.pool, self.capacity, self._depth = pool, self.ring.capacity, depth
-        self._obs_nest = positions(tree.observation([name for name, _, _ in self.ring.obs]), self.ring.obs)
-        names = [name for name, _, _ in self.ring.actions]
+        self.pool, self.capacity, self._depth = pool, self._ring.capacity, depth
+        self._obs_nest = positions(tree.observation([name for name, _, _ in self._ring.obs]), self._ring.obs)
+        names = [name for name, _, _ in self._ring.actions]
         nest = "action" if names == ["action"] else nested({name.removeprefix("action."): name for name in names})
-        self._action_nest = positions(nest, self.ring.actions)
-        parts = (*self.ring.obs, *self.ring.obs, *self.ring.actions)
+        self._action_nest = positions(nest, self._ring.actions)
+        parts = (*self._ring.obs, *self._ring.obs, *self._ring.actions)
         self._row_bytes = sum(dtype.itemsize * int(np.prod(shape)) for _, dtype, shape in parts)
         self._cpus = cpu_limit()
 
@@ -238,7 +238,7 @@ class ReplayBuffer(ReplayRecorder):
         ConfigError, PoolStateError, EnvStepError, EnvTimeoutError
             As for ``reset`` of the pool. After the last two, `recv` returns the batch.
         """
-        return self.reset_envs(*self.pool._reset_request(env_id, seed, options))
+        return self._reset_envs(*self.pool._reset_request(env_id, seed, options))
 
     def begin(self, obs: Any) -> None:
         """Continue with observations that the pool returned outside the buffer, or before its state was restored.
@@ -260,31 +260,31 @@ class ReplayBuffer(ReplayRecorder):
             Environments are in flight, or the pool is closed or forked.
         """
         given = named_arrays(obs) if self._places is None else self._places.observations(obs, named_arrays)
-        names = [name for name, _, _ in self.ring.obs]
+        names = [name for name, _, _ in self._ring.obs]
         if len(names) == 1 and len(given) == 1:
             given = {names[0]: next(iter(given.values()))}
         if sorted(given) != sorted(names):
             raise ConfigError(f"obs must have the arrays {names}, got {list(given)}")
         arrays = []
-        for name, dtype, shape in self.ring.obs:
+        for name, dtype, shape in self._ring.obs:
             array = np.array(as_dtype(name, given[name], dtype))  # a copy: another thread may write to the user's
             places = self._num_rows // self.pool.num_envs
             rows = (self.pool.num_envs,) if name in self._whole else (self.pool.num_envs, places)
             if array.shape != (*rows, *shape):
                 raise ConfigError(f"{name} must have shape {(*rows, *shape)}, got {array.shape}")
             arrays.append(array if len(rows) == 2 else np.repeat(array, places, axis=0))
-        self.begin_with(arrays)
+        self._begin_with(arrays)
 
     # ---- sampling ----------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         """Return the number of transitions that can be sampled."""
-        return self.ring.num_ready
+        return self._ring.num_ready
 
     @property
     def nbytes(self) -> int:
         """Size of the buffer's arrays in bytes. Pages that were never written take no memory."""
-        return self.ring.num_bytes + self.ring.num_row_bytes
+        return self._ring.num_bytes + self._ring.num_row_bytes
 
     def sample(self, n: int, beta: float | None = None) -> Transitions:
         """Draw n transitions with replacement.
@@ -316,11 +316,11 @@ class ReplayBuffer(ReplayRecorder):
         """
         n = count("n", n, 1)
         beta = self._exponent("beta", beta, self.beta)
-        self.enter_ring()
+        self._enter_ring()
         try:
-            return self._transitions(*self.ring.sample(n, self._threads(n), beta))
+            return self._transitions(*self._ring.sample(n, self._threads(n), beta))
         finally:
-            self.leave_ring()
+            self._leave_ring()
 
     def transitions(self, index: Any) -> Transitions:
         """Return certain transitions, for example all of them with ``transitions(buffer.indices())``.
@@ -336,11 +336,11 @@ class ReplayBuffer(ReplayRecorder):
             The buffer has no such transition, or not any longer.
         """
         index = checked_index(index)
-        self.enter_ring()
+        self._enter_ring()
         try:
-            return self._transitions(index, self.ring.gather(index, self._threads(len(index)), self.beta))
+            return self._transitions(index, self._ring.gather(index, self._threads(len(index)), self.beta))
         finally:
-            self.leave_ring()
+            self._leave_ring()
 
     def _threads(self, n: int) -> int:
         """Return the number of threads that pay off for n transitions."""
@@ -366,11 +366,11 @@ class ReplayBuffer(ReplayRecorder):
         that the buffer has ever recorded. It stays the same until the transition leaves the buffer. In a task with
         players, place p of environment i counts as environment ``i * P + p``; see `owners`.
         """
-        self.enter_ring()
+        self._enter_ring()
         try:
-            return self.ring.indices()
+            return self._ring.indices()
         finally:
-            self.leave_ring()
+            self._leave_ring()
 
     def owners(self, index: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Return to which environments and players transitions belong.
@@ -396,7 +396,7 @@ class ReplayBuffer(ReplayRecorder):
         spec = self.pool.spec
         if spec.controlled == "alternate":
             raise ConfigError("owners() needs a pool that controls the same players in all episodes, got 'alternate'")
-        rows, end = checked_index(index), self.ring.get_counts()[0] * self._num_rows
+        rows, end = checked_index(index), self._ring.get_counts()[0] * self._num_rows
         for k in np.flatnonzero((rows < 0) | (rows >= end))[:1]:
             raise ConfigError(f"index[{k}] must be the index of a transition, 0 to {end - 1}, got {rows[k]}")
         env_id, place = np.divmod(rows % self._num_rows, self._num_rows // self.pool.num_envs)
@@ -442,11 +442,11 @@ class ReplayBuffer(ReplayRecorder):
         if bad.size:
             raise ConfigError(f"priority[{bad[0]}] must be between 0 and {LARGEST_PRIORITY:g}, got {values[bad[0]]}")
         values = (values + EPSILON) ** self.alpha
-        self.enter_ring()
+        self._enter_ring()
         try:
-            self.ring.set_priorities(rows, values)
+            self._ring.set_priorities(rows, values)
         finally:
-            self.leave_ring()
+            self._leave_ring()
 
     # ---- saving ------------------------------------------------------------------------------------------------------
 
@@ -461,12 +461,12 @@ class ReplayBuffer(ReplayRecorder):
         PoolStateError
             A step is in flight, or another call is inside.
         """
-        self.enter_ring()
+        self._enter_ring()
         try:
-            self.check_idle("state_dict")
+            self._check_idle("state_dict")
             return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in self._content()}
         finally:
-            self.leave_ring()
+            self._leave_ring()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Replace the contents by those that ``state_dict`` has returned, perhaps in another process.
@@ -487,12 +487,12 @@ class ReplayBuffer(ReplayRecorder):
         PoolStateError
             A step is in flight, or another call is inside.
         """
-        self.enter_ring()
+        self._enter_ring()
         try:
-            self.check_idle("load_state_dict")
+            self._check_idle("load_state_dict")
             self._replace_content(state)
         finally:
-            self.leave_ring()
+            self._leave_ring()
 
     def save(self, path: Any) -> None:
         """Write what ``state_dict`` returns to a file, without a copy in memory.
@@ -515,12 +515,12 @@ class ReplayBuffer(ReplayRecorder):
             The file cannot be written.
         """
         check_output(Path(path), is_replaced=True)
-        self.enter_ring()
+        self._enter_ring()
         try:
-            self.check_idle("save")
+            self._check_idle("save")
             write(Path(path), dict(self._content()))
         finally:
-            self.leave_ring()
+            self._leave_ring()
 
     def load(self, path: Any) -> None:
         """Load the contents of a file that ``save`` has written; see ``load_state_dict``.
@@ -537,16 +537,16 @@ class ReplayBuffer(ReplayRecorder):
         OSError
             The file cannot be read.
         """
-        self.enter_ring()
+        self._enter_ring()
         try:
-            self.check_idle("load")
+            self._check_idle("load")
             self._replace_content(read(Path(path)))
         finally:
-            self.leave_ring()
+            self._leave_ring()
 
     def _content(self) -> list[tuple[str, Any]]:
         """Return the parts of a saved state. Arrays of the ring show its memory."""
-        ring = self.ring
+        ring = self._ring
         numbers = [("version", VERSION), ("num_envs", self.pool.num_envs), ("capacity", self.capacity)]
         counts = list(zip(("head", "live", "has_obs"), ring.get_counts(), strict=True))
         rows = [("last", ring.get_rows(False)), *([("strays", ring.get_rows(True))] if self._depth else [])]
@@ -554,7 +554,7 @@ class ReplayBuffer(ReplayRecorder):
         return [*numbers, *counts, *rest, *rows, *((f"array:{name}", view) for name, view in ring.views().items())]
 
     def _replace_content(self, state: Mapping[str, Any]) -> None:
-        ring = self.ring
+        ring = self._ring
         try:
             numbers = {
                 name: int(state[name]) for name in ("version", "num_envs", "capacity", "head", "live", "has_obs")
@@ -600,7 +600,7 @@ class ReplayBuffer(ReplayRecorder):
             head, numbers["live"], bool(numbers["has_obs"]), arrays, rows[0], rows[1] if self._depth else None,
             generator, highest,
         )  # fmt: skip
-        self.forget_pool()
+        self._forget_pool()
 
     def __reduce__(self) -> Any:
         raise TypeError(

@@ -60,7 +60,7 @@ cdef class ReplayRecorder(PoolDriver):
         writes to it.
     """
 
-    cdef readonly Ring ring
+    cdef Ring ring
     cdef Pending pending
     cdef bint has_begun                     # the ring has the observations that the next action answers
     cdef cnp.ndarray ids                    # RESET_SOME: the envs, int32
@@ -123,21 +123,25 @@ cdef class ReplayRecorder(PoolDriver):
     # ---- state -------------------------------------------------------------------------------------------------------
 
     @property
+    def _ring(self):
+        return self.ring
+
+    @property
     def num_in_flight(self):
         """Number of environments in flight."""
         if self.pending == RESET_SOME:
             return self.ids.shape[0]
         return self.num_envs if self.pending != NOTHING else 0
 
-    def enter_ring(self):
-        """Begin a call that uses the ring and not the pool; the caller calls leave_ring()."""
+    def _enter_ring(self):
+        """Begin a call that uses the ring and not the pool; the caller calls _leave_ring()."""
         self.begin_call()
 
-    def leave_ring(self):
+    def _leave_ring(self):
         """End such a call."""
         self.is_busy = False
 
-    def check_idle(self, str call):
+    def _check_idle(self, str call):
         """Raise PoolStateError if something is in flight."""
         if self.pending != NOTHING:
             raise PoolStateError(f"{call}() needs an idle replay buffer, but a step is in flight: recv() it first")
@@ -391,13 +395,13 @@ cdef class ReplayRecorder(PoolDriver):
         finally:
             self.leave_pool(visit)
 
-    def reset_envs(self, env_id, seeds, ResetOptions options):
+    def _reset_envs(self, env_id, seeds, ResetOptions options):
         """Reset envs and record their observations; see ``ReplayBuffer.reset``."""
         cdef int visit = self.enter_pool(WAITING, b"reset")
         try:
             self.ring.reserve()
             if env_id is not None:
-                self.check_idle("reset")
+                self._check_idle("reset")
                 env_id = self.check_ended(env_id)
             if self.shown is not None:
                 (<object>self.pool)._send_reset(env_id, seeds, options)
@@ -414,7 +418,7 @@ cdef class ReplayRecorder(PoolDriver):
         finally:
             self.leave_pool(visit)
 
-    def begin_with(self, list arrays):
+    def _begin_with(self, list arrays):
         """Continue with observations that the pool returned to another caller; see ``ReplayBuffer.begin``.
 
         `arrays` are the arrays of the observations, in their order, C-contiguous and of the right dtypes and shapes;
@@ -437,6 +441,6 @@ cdef class ReplayRecorder(PoolDriver):
         finally:
             self.leave_pool(visit)
 
-    def forget_pool(self):
+    def _forget_pool(self):
         """Require a reset() or begin() before the next step, since the contents were replaced."""
         self.has_begun = False

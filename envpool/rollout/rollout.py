@@ -11,8 +11,8 @@ import numpy as np
 from envpool._support.text import shown
 from envpool.config.checks import convert
 from envpool.errors import ConfigError
-from envpool.pools.opponents.pool import OpponentsPool
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
+from envpool.pools.opponents.opponents_pool import OpponentsPool
 from envpool.pools.styles.texts import Texts
 from envpool.rollout.casting import as_dtype, as_mask
 from envpool.rollout.collecting import collect_with
@@ -76,6 +76,8 @@ class Rollout(OpponentsRecorder):
         True if the rollout accepts no further results; call ``finish``.
     num_in_flight : int
         Number of environments in flight.
+    received : int32 (B,), or None
+        The env ids of the last batch of an async pool, in the order of its rows; None for all environments, in order.
 
     Raises
     ------
@@ -166,7 +168,7 @@ class Rollout(OpponentsRecorder):
         ConfigError, PoolStateError, EnvStepError, EnvTimeoutError
             As for ``reset`` of the pool.
         """
-        return self.reset_envs(*self.pool._reset_request(env_id, seed, options))
+        return self._reset_envs(*self.pool._reset_request(env_id, seed, options))
 
     def begin(self, obs: Any, first: Any = None) -> None:
         """Begin with observations that the pool returned outside the rollout, for instance before a checkpoint.
@@ -191,16 +193,16 @@ class Rollout(OpponentsRecorder):
             Environments are in flight, or the pool is closed or forked.
         """
         arrays = named_arrays(obs) if self._places is None else self._places.observations(obs, named_arrays)
-        names = [name for name in self.layout.names if name == "obs" or name.startswith("obs:")]
+        names = [name for name in self._layout.names if name == "obs" or name.startswith("obs:")]
         if len(names) == 1 and len(arrays) == 1:
             arrays = {names[0]: next(iter(arrays.values()))}
         if sorted(arrays) != sorted(names):
             raise ConfigError(f"obs must have the arrays {names}, got {list(arrays)}")
-        dtypes = dict(zip(self.layout.names, self.layout.dtypes, strict=True))
+        dtypes = dict(zip(self._layout.names, self._layout.dtypes, strict=True))
         arrays = {name: as_dtype(name, value, dtypes[name]) for name, value in arrays.items()}
         if first is not None:
             arrays["rollout:first"] = as_mask("first", first, self.pool.num_envs)
-        self.begin_with(arrays, self._places.mask if self._places else None)
+        self._begin_with(arrays, self._places.mask if self._places else None)
 
     def collect(
         self, act: Callable[[Any], tuple[Any, Mapping[str, Any]]] | MLP, result: Any = None
@@ -245,9 +247,9 @@ class Rollout(OpponentsRecorder):
             raise ConfigError("collect() needs a pool that resets its environments: not autoreset_mode='disabled'")
         if not callable(act) or isinstance(act, type):
             raise TypeError(f"act must be a function or an MLP, got {shown(act)}")
-        if self.unanswered is not None:  # an argument is older
-            result = self.unanswered
-        elif not self.needs_actions:
+        if self._unanswered is not None:  # an argument is older
+            result = self._unanswered
+        elif not self._needs_actions:
             result = None
         if isinstance(act, MLP):
             name, shape = act.fit(self.pool, self._depth > 0)
@@ -255,20 +257,20 @@ class Rollout(OpponentsRecorder):
         else:
             last, last_extras = self._play(act, result)
         if not self.pool.is_async:
-            self.unanswered = result if last is None else last
+            self._unanswered = result if last is None else last
         data = self.finish(**last_extras)
-        result, self.unanswered = self.unanswered, None
+        result, self._unanswered = self._unanswered, None
         return data, result
 
     def _play(self, act: Callable[[Any], Any], result: Any) -> tuple[Any, dict[str, Any]]:
         """Do steps with the actions of a function until the rollout is full; the same results as `collect_with`."""
-        if result is None and self.needs_actions:
+        if result is None and self._needs_actions:
             raise ConfigError("collect() needs the last result: pass the result of reset() or collect()")
         while True:
             if result is None:
                 if self.is_full:
                     return None, {}
-                result = self.unanswered = self.recv()
+                result = self._unanswered = self.recv()
             action, extras = answer_of(act, result)
             if self.pool.is_async:
                 self.send(action, self.received, **extras)
@@ -276,7 +278,7 @@ class Rollout(OpponentsRecorder):
             elif self.is_full:
                 return result, extras
             else:
-                result = self.unanswered = self.step(action, **extras)
+                result = self._unanswered = self.step(action, **extras)
 
     def finish(self, **last_extras: Any) -> RolloutData:
         """End the rollout and return its arrays. The next call begins the next one with the last observations.
@@ -298,7 +300,7 @@ class Rollout(OpponentsRecorder):
         ConfigError
             Extras are unknown, or have a wrong dtype or shape, or values that the declared dtype cannot hold.
         """
-        return self.take_finished(last_extras, partial(RolloutData, self.layout, depth=self._depth))
+        return self._take_finished(last_extras, partial(RolloutData, self._layout, depth=self._depth))
 
     def __reduce__(self) -> Any:
         raise TypeError(

@@ -15,7 +15,17 @@ from envpool.sampling.draws import Draws
 
 
 class Sample(NamedTuple):
-    """Actions of a policy: actions, log-probabilities (B,) and entropies (B,)."""
+    """Actions that were drawn for a policy, a row for each observation.
+
+    Attributes
+    ----------
+    actions : numpy.ndarray
+        (B,), (B, K) or (B, D): the actions.
+    log_probs : numpy.ndarray
+        (B,): their log-probabilities.
+    entropies : numpy.ndarray
+        (B,): the entropies of the distributions that they were drawn from.
+    """
 
     actions: npt.NDArray[Any]
     log_probs: npt.NDArray[Any]

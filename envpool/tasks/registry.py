@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from envpool._support.text import shown, similar_tasks
+from envpool._support.text import shown, similar_tasks, stem
 from envpool.errors import ConfigError, PoolStateError, UnknownTaskError
-from envpool.tasks.absent import absent_family
 from envpool.tasks.entries import PACKAGE, TaskEntry, check_free, entries_of, family_of, tables
 from envpool.tasks.plugins import load_plugins
 
@@ -204,11 +203,16 @@ class EnvRegistry:
         entry = self.tasks.get(task_id) if self.has(task_id) else None
         if entry is not None:
             return entry
+        from envpool.tasks import absent  # a long list, which only errors need
+
         name = str(task_id).rpartition(":")[2]
-        family = absent_family(name)
-        if family is not None:
+        family = absent.absent_tasks().get(name)
+        has_other_version = stem(name) in map(stem, self.tasks)
+        similar = None if family or has_other_version else absent.similar_family(name)
+        if family or similar:
+            is_task = "is a task" if family else "is named like a task"
             raise UnknownTaskError(
-                f"{task_id} is named like a task of EnvPool 1.2.5, family {family}, that this package does not have; "
+                f"{task_id} {is_task} of EnvPool 1.2.5, family {family or similar}, that this package does not have; "
                 "`envpool.make_python` makes pools of environments that are written in Python, "
                 "`envpool.list_all_envs()` lists the tasks of this package."
             )

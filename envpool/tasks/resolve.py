@@ -147,7 +147,7 @@ def spec_of(spec_cls: Any, entry: TaskEntry | None, options: Mapping[str, Any]) 
     spec.entry = entry
     chosen = {k: v for k, v in options.items() if k in OPTIONS_OF_POOL and k not in config and v is not None}
     opponents = {k: OPPONENT_OPTIONS[k].check(k, v) for k, v in chosen.items() if k in OPPONENT_OPTIONS}
-    spec.set_pool_options(chosen | opponents)
+    spec._set_pool_options(chosen | opponents)
     return spec
 
 

@@ -127,8 +127,6 @@ class EnvSpec:
     pool_options : dict
         The options of ``make`` with which the spec was made and that are not part of `config`: options of rendering and
         of opponents, and ``gym_api``. A pool of the spec has them as well.
-    other_options : dict
-        Options of another function than ``make`` that made the pool, such as ``workers``; they are shown only.
     pool_cls : type or None
         Pool class with which the task was registered; None if the API style provides the class.
 
@@ -145,7 +143,8 @@ class EnvSpec:
     gen_config: ClassVar[Any]
     entry: TaskEntry | None = None
     pool_options: Mapping[str, Any] = MappingProxyType({})
-    other_options: Mapping[str, Any] = MappingProxyType({})
+    #: Options of another function than `make` that made the pool, such as `workers`; they are shown only.
+    _other_options: Mapping[str, Any] = MappingProxyType({})
     controlled: tuple[int, ...] | Literal["alternate"] | None = None
     style: str = "gymnasium"
     follows_gym: bool = False
@@ -164,7 +163,7 @@ class EnvSpec:
         self.config = validate(config, self.definition)
         self._params = dict(self.definition.resolve_params(self.config))
         self.config, self.common_config = validate_params(self.config, self._params)
-        self.draws = self.make_draws(self.config.randomize)
+        self.draws = self._make_draws(self.config.randomize)
         self.common_config = self._with_drawn()
         names = transforms_of(self.config, own_options(self.definition))
         self.transforms = Transforms(self.config, names)
@@ -186,7 +185,7 @@ class EnvSpec:
         check_table(self._description.name, table, self._description.params)
         self._made_spaces: dict[str, tuple[Any, Any]] = {}
 
-    def make_draws(self, ranges: Any) -> ParamDraws | None:
+    def _make_draws(self, ranges: Any) -> ParamDraws | None:
         """Return how to draw parameters, from values of the option `randomize`; None if there are none.
 
         Raises
@@ -210,7 +209,7 @@ class EnvSpec:
                 changed[name] = getattr(np.append(ends, getattr(self.common_config, name)), param.common)().item()
         return self.common_config._replace(**changed)
 
-    def set_pool_options(self, options: Mapping[str, Any]) -> None:
+    def _set_pool_options(self, options: Mapping[str, Any]) -> None:
         """Set `pool_options`, and what follows from them; raise ConfigError for values that the task does not allow."""
         self.pool_options = options
         self.controlled = check_controlled(self, options)
@@ -310,7 +309,7 @@ class EnvSpec:
         return core | self.transforms.reward_array | fields | entry_arrays(self.entries, self.num_players)
 
     @cached_property
-    def game_numbers(self) -> tuple[int, int, int, bool] | None:
+    def _game_numbers(self) -> tuple[int, int, int, bool] | None:
         """What the statistics of whole games need, see `envpool.tasks.statistics.game_numbers`."""
         games = self.definition.game_fields(self.common_config)
         return game_numbers(games, self._description.fields, self.env.__name__)
@@ -407,11 +406,11 @@ class EnvSpec:
         """Return the observation space and the action space in the classes of `module`; they are made once."""
         made = self._made_spaces.get(module.__name__)
         if made is None:
-            spaces = (self.make_observation_space(module), self.make_action_space(module))
+            spaces = (self._make_observation_space(module), self._make_action_space(module))
             made = self._made_spaces.setdefault(module.__name__, spaces)
         return made
 
-    def make_observation_space(self, module: Any) -> Any:
+    def _make_observation_space(self, module: Any) -> Any:
         """Return the observation space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
         if self.config.players in ("grid", "dict"):
             shown = [f for f in self._description.fields if f.name.startswith("obs")]
@@ -428,7 +427,7 @@ class EnvSpec:
         }
         return next(iter(flat.values())) if len(flat) == 1 else spaces.dict_space(spaces.nested(flat), module)
 
-    def make_action_space(self, module: Any) -> Any:
+    def _make_action_space(self, module: Any) -> Any:
         """Return the action space in the classes of `module` (``gymnasium.spaces`` or ``gym.spaces``)."""
         if self.config.players in ("grid", "dict"):
             nest = self._players_nest(self._description.actions, "action", partial(space_leaf, module))
@@ -523,7 +522,7 @@ class EnvSpec:
         """Return the task id, the name of a class, and in parentheses the options that differ from their defaults."""
         values = {
             **shown_options(self.config, self._params, self.defaults),
-            **{option: shown_value(value) for option, value in {**self.pool_options, **self.other_options}.items()},
+            **{option: shown_value(value) for option, value in {**self.pool_options, **self._other_options}.items()},
         }
         task = f"{self.task_id}: " if self.task_id else ""
         return f"{task}{name}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
@@ -559,7 +558,7 @@ def restore(env: type, entry: TaskEntry | None, options: dict[str, Any], pool_op
     cls = spec_class(env)
     spec = cls(cls.gen_config(**options))
     spec.entry = entry
-    spec.set_pool_options(pool_options)
+    spec._set_pool_options(pool_options)
     return spec
 
 

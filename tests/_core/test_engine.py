@@ -79,7 +79,7 @@ def test_affinity(offset):
 def test_numa_nodes_divide_the_workers(monkeypatch):
     """The CPUs of this machine stand for the nodes; 20 workers make four groups, two for each node."""
     nodes = [[CPUS[0]], [CPUS[-1]]]
-    monkeypatch.setattr("envpool.pools.pool.numa_nodes", lambda: nodes)
+    monkeypatch.setattr("envpool.pools.env_pool.numa_nodes", lambda: nodes)
     c = CheckedPool(40, num_threads=20, numa=True, cost_ns=50e3)
     use_all_threads(c.pool)
     bound = {name: listed(cpus) for name, cpus in workers().items()}
@@ -92,7 +92,7 @@ def test_numa_nodes_divide_the_workers(monkeypatch):
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
 def test_many_queues(num_threads, batch_size, mode, monkeypatch):
     """Every env is stepped once per send, in pools with up to eight queues, whole and partial batches mixed."""
-    monkeypatch.setattr("envpool.pools.pool.numa_nodes", lambda: [CPUS, CPUS, CPUS])
+    monkeypatch.setattr("envpool.pools.env_pool.numa_nodes", lambda: [CPUS, CPUS, CPUS])
     c = CheckedPool(40, batch_size, num_threads=num_threads, numa=True, autoreset_mode=mode, cost_ns=1e3)
     c.start()
     for k in range(30):

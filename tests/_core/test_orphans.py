@@ -203,10 +203,10 @@ if gate_opens_last:
     atexit._clear()
     atexit.register(native.open_gate)       # runs after the handlers that are registered below
     import importlib
-    from envpool.pools import pool as pool_module
+    from envpool.pools import env_pool
     from envpool._core import engine
     atexit.register(engine.stop)
-    atexit.register(pool_module._close_all)
+    atexit.register(env_pool._close_all)
 from tests.support.gate import Gate, eventually, reset_some
 gate = Gate()
 gate.close()

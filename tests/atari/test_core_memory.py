@@ -39,6 +39,6 @@ def test_games_of_all_cartridges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ale, includes, roms = needs.ale_library(native_build.Build("release", Path("build/release"), (), False))
     build = native_build.Build("asan", tmp_path, FLAGS, False)
     flags = needs.core_flags(build, includes)
-    sources, headers = needs.files_of("core")
+    sources, headers = needs.files_of(needs.HERE / "core")
     core = native_build.static_library(build, "atari_core", sources, [], flags, headers)
     needs.play(core, ale, flags, [roms / f"{game}.bin" for game in GAMES])

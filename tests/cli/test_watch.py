@@ -15,7 +15,7 @@ from envpool.cli.main import main
 from envpool.cli.watch.output import open_output
 from envpool.cli.watch.policy import load_policy
 from envpool.evaluation.tiling import ASPECT, MAX_SIZE, Tiling, tiled
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from tests._support.test_window import Screen
 from tests.cli.command import COMMAND, ENVIRONMENT, run_command
 from tests.support import plugin

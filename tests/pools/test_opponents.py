@@ -12,7 +12,7 @@ from envpool.errors import (
     PoolClosedError,
     PoolStateError,
 )
-from envpool.pools.opponents import pool as opponents
+from envpool.pools.opponents import opponents_pool as opponents
 from tests.support import plugin
 from tests.support.crowd import FAIL
 from tests.support.results import assert_same

@@ -233,7 +233,7 @@ def test_a_second_thread_may_send_while_one_receives(monkeypatch):
             is_sent.wait(60)
         return np.full(len(obs), 6)
 
-    monkeypatch.setattr(opponents.pool, "call_and_assign", call_and_assign)
+    monkeypatch.setattr(opponents.opponents_pool, "call_and_assign", call_and_assign)
     options = {"num_envs": 2, "batch_size": 1, "controlled": [0], "opponents": policy}
     with envpool.make_gymnasium("ConnectFour-v0", **options) as pool, ThreadPoolExecutor(1) as thread:
         pool.async_reset()

@@ -21,7 +21,7 @@ import envpool
 from envpool.classic_control import CartPoleGymnasiumEnvPool
 from envpool.errors import PoolStateError, StateError
 from envpool.gymnasium_api.vector_env import EnvPoolVectorEnv
-from envpool.pools.pool import _open_pools
+from envpool.pools.env_pool import _open_pools
 from envpool.registration import registry
 from tests.support import plugin
 

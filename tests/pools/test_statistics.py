@@ -280,7 +280,7 @@ def test_totals():
 
 def test_threads_in_force(monkeypatch):
     """The option is 0 by default: one thread per CPU, and at most one per environment of a batch."""
-    monkeypatch.setattr("envpool.pools.pool.cpu_limit", lambda: 3)
+    monkeypatch.setattr("envpool.pools.env_pool.cpu_limit", lambda: 3)
     for options, threads in (
         ({"num_envs": 8}, 3),
         ({"num_envs": 8, "batch_size": 2}, 2),

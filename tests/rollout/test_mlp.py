@@ -257,8 +257,8 @@ def test_threads_that_step_environments_compute_what_the_policy_answers(task, in
         data, result = first.collect(mlp, result)
         expected, other = second.collect(lambda x: again(x), other)
         assert_equal(data, expected, first.extras)
-    assert first.num_ahead == 3 * T
-    assert second.num_ahead == 0
+    assert first._num_ahead == 3 * T
+    assert second._num_ahead == 0
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_observations_that_are_complete_only_with_the_batch_are_answered_by_the_
     mlp, pool = MLP(nets, rng=1), envpool.make_gymnasium("CartPole-v1", num_envs=N, num_threads=2, seed=2, **options)
     rollout = envpool.Rollout(pool, T, mlp.extras)
     data, _ = rollout.collect(mlp, rollout.reset())
-    assert rollout.num_ahead == (T if ahead else 0)
+    assert rollout._num_ahead == (T if ahead else 0)
     for i in range(N):
         obs = data.obs[: data.lengths[i], i]
         expected = MLP(nets, rng=1)((obs, {}))[1]["value"]
@@ -292,7 +292,7 @@ def test_a_step_after_collecting_computes_nothing_ahead():
         action, extras = mlp(result)
         result = rollout.step(action, **extras)
     values = rollout.finish().value
-    assert rollout.num_ahead == T
+    assert rollout._num_ahead == T
     assert (values[-1] != 0).all()
     del mlp, rollout
     pool.reset()
@@ -311,7 +311,7 @@ def test_outputs_of_a_thread_that_are_no_distribution(num_threads):
     match = r"not a valid distribution in row \d of the batch: \[ *0\. +inf\].*the observation is \["
     with pytest.raises(ConfigError, match=match) as error:
         rollout.collect(mlp, rollout.reset())
-    assert rollout.num_ahead == rollout.recorded // 9 > 3
+    assert rollout._num_ahead == rollout.recorded // 9 > 3
     row = int(str(error.value).split("in row ")[1].split()[0])
     mlp.update({"actor.0.weight": np.zeros((2, 4), np.float32)})
     data, _ = rollout.collect(mlp)  # the rollout continues with the observations that it has

@@ -10,7 +10,7 @@ import envpool
 from envpool.errors import ConfigError, PoolStateError, UnknownTaskError
 from envpool.pools.classes import pool_class
 from envpool.tasks import registry as module
-from envpool.tasks.absent import absent_family
+from envpool.tasks.absent import absent_tasks, similar_family
 from envpool.tasks.entries import table, tables
 from envpool.tasks.registry import EnvRegistry
 from envpool.tasks.spec import spec_class
@@ -307,38 +307,52 @@ def test_no_native_task_of_a_plugin_becomes_a_python_pool(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("task_id", "family"),
+    ("task_id", "is_task", "family"),
     [
-        ("Snake-v1", "jumanji"),
-        ("Jumanji/Sudoku-very-easy-v0", "jumanji"),
-        ("highway-fast-v0", "highway"),
-        ("ParkingActionRepeat-v0", "highway"),
-        ("Go9x9-v1", "pgx"),
-        ("MetaWorld/PickPlaceWall-v3", "mujoco.metaworld"),
-        ("MyoSuite/myoSarcHandPose3Fixed-v0", "mujoco.myosuite"),
-        ("myoChallengeBaodingP1-v1", "mujoco.myosuite"),
-        ("MuJoCoPlayground/Go1Getup-v1", "mujoco.playground"),
-        ("merge-v9", "highway"),
-        ("Jumanji/Foo-v9", "jumanji"),
-        ("MetaWorld/Foo-v3", "mujoco.metaworld"),
-        ("MyoSuite/x", "mujoco.myosuite"),
-        ("MuJoCoPlayground/Nope-v7", "mujoco.playground"),
+        ("Snake-v1", "is a task", "jumanji"),
+        ("Jumanji/Sudoku-very-easy-v0", "is a task", "jumanji"),
+        ("highway-fast-v0", "is a task", "highway"),
+        ("ParkingActionRepeat-v0", "is a task", "highway"),
+        ("Go9x9-v1", "is a task", "pgx"),
+        ("MetaWorld/PickPlaceWall-v3", "is a task", "mujoco.metaworld"),
+        ("MyoSuite/myoSarcHandPose3Fixed-v0", "is a task", "mujoco.myosuite"),
+        ("myoChallengeBaodingP1-v1", "is a task", "mujoco.myosuite"),
+        ("MuJoCoPlayground/Go1Getup-v1", "is a task", "mujoco.playground"),
+        ("merge-v9", "is named like a task", "highway"),
+        ("Jumanji/Foo-v9", "is named like a task", "jumanji"),
+        ("MetaWorld/Foo-v3", "is named like a task", "mujoco.metaworld"),
+        ("MyoSuite/x", "is named like a task", "mujoco.myosuite"),
+        ("MuJoCoPlayground/Nope-v7", "is named like a task", "mujoco.playground"),
     ],
 )
-def test_tasks_that_only_envpool_has(task_id, family):
+def test_tasks_that_only_envpool_has(task_id, is_task, family):
     for call in (envpool.make_spec, envpool.make_gymnasium, envpool.make_vec):
-        with pytest.raises(UnknownTaskError, match=rf"like a task of EnvPool 1\.2\.5, family {family}, that") as error:
+        with pytest.raises(UnknownTaskError, match=rf"{is_task} of EnvPool 1\.2\.5, family {family}, that") as error:
             call(task_id)
         assert "did you mean" not in str(error.value)
 
 
 def test_tasks_that_gymnasium_may_have_as_well():
     """The installed minigrid may have registered them."""
-    assert absent_family("MiniGrid-WFC-MazeSimple-v0") == "minigrid"
+    assert absent_tasks()["MiniGrid-WFC-MazeSimple-v0"] == "minigrid"
 
 
-def test_no_task_is_said_to_be_absent():
-    assert [task_id for task_id in envpool.list_all_envs() if absent_family(task_id)] == []
+def test_absent_tasks():
+    """EnvPool 1.2.5 has 1,651 ids, this package 634 of them."""
+    assert len(absent_tasks()) == 1651 - 634
+    assert absent_tasks().keys().isdisjoint(envpool.list_all_envs())
+
+
+def test_another_version_of_a_task_that_both_have():
+    assert similar_family("Backgammon-v9") == "pgx"
+    with pytest.raises(UnknownTaskError, match=r"Backgammon-v9 is not supported, did you mean Backgammon-v5"):
+        envpool.make_spec("Backgammon-v9")
+
+
+@pytest.mark.parametrize("task_id", ["Snak-v1", "CartPole-v7", "Go-v1", "My-v0", "", "/"])
+def test_tasks_that_envpool_does_not_have_either(task_id):
+    assert similar_family(task_id) is None
+    assert task_id not in absent_tasks()
 
 
 def test_tasks_of_a_family():
@@ -386,5 +400,5 @@ def test_what_a_first_pool_does_without():
     rare = {"pathlib", "importlib.abc", "importlib.metadata", "envpool.pools.pickling", "envpool.pools.statistics"}
     rare |= {f"envpool.transforms.{name}" for name in ("actions", "normalization", "observations", "rows", "wrapped")}
     loaded = set(output_of(FIRST_POOL).split())
-    assert loaded >= {"envpool.pools.pool", "envpool.transforms.plan"}
+    assert loaded >= {"envpool.pools.env_pool", "envpool.transforms.plan"}
     assert rare & loaded == set()

@@ -18,7 +18,7 @@ from envpool.cli.bench.actions import draw_actions, rounds_of
 from envpool.cli.bench.gymnasium_peer import open_peers
 from envpool.cli.bench.kernel_loop import KernelLoop
 from envpool.cli.bench.loops import AsyncLoop, Slice, SyncLoop
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.sampling.sampler import Sampler
 from envpool.tasks.spec import EnvSpec
 

@@ -11,7 +11,7 @@ from envpool.mujoco.declared.declaration import Actuators, BatchFunction, declar
 from envpool.mujoco.declared.expressions import Expression
 from envpool.mujoco.declared.terms import Cost, Observe, Reset, Reward, Terminate
 from envpool.pools.classes import open_pool
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.tasks.entries import TaskEntry
 from envpool.tasks.resolve import resolve_entry
 

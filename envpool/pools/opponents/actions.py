@@ -17,9 +17,9 @@ from envpool._support.text import shown
 from envpool.config.checks import as_array
 from envpool.config.spaces import nested
 from envpool.errors import ActionError, EnvIdError
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.opponents.games import Games
 from envpool.pools.opponents.style import Layout
-from envpool.pools.pool import EnvPool
 from envpool.sampling.random_actions import draw_legal
 from envpool.sampling.sampler import Sampler
 from envpool.tasks.players import has_players, row_shape

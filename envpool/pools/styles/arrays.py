@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles.players import MASK
 from envpool.pools.styles.style import Style, set_spaces
 

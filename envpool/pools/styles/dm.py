@@ -12,7 +12,7 @@ from dm_env import specs
 from envpool._core.results import RowsOf
 from envpool.config.spaces import named
 from envpool.errors import ConfigError
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles import tree
 from envpool.pools.styles.style import Style
 from envpool.tasks.statistics import PARTS, PLAYER_PART

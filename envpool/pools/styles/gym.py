@@ -9,7 +9,7 @@ from typing import Any
 from envpool._support.text import shown
 from envpool.config.spaces import loaded_spaces
 from envpool.errors import ConfigError
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles.gym_pool import GymPool
 from envpool.pools.styles.gymnasium import GymnasiumStyle
 from envpool.pools.styles.single_env_wrappers import refuse_single_env_wrappers
@@ -35,7 +35,7 @@ class GymStyle(GymnasiumStyle):
             "video.frames_per_second": pool.metadata["render_fps"],
         }
         spaces = loaded_spaces()
-        set_spaces(pool, self.spec.make_observation_space(spaces), self.spec.make_action_space(spaces))
+        set_spaces(pool, self.spec._make_observation_space(spaces), self.spec._make_action_space(spaces))
 
 
 class LegacyGymEnvPool(GymPool):

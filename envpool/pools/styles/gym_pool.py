@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles.single_env_wrappers import refuse_single_env_wrappers
 
 

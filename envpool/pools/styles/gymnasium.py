@@ -9,7 +9,7 @@ import gymnasium
 
 from envpool._core.results import MadeOf
 from envpool.config.checks import gymnasium_mode
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles import tree
 from envpool.pools.styles.gym_pool import GymPool
 from envpool.pools.styles.style import Style, error_info, set_spaces

@@ -87,7 +87,7 @@ class Style:
             self.optional = (*self.optional, f"episode:{PLAYER_PART}")
         self.transforms = spec.transforms.for_batches(spec.num_players)
         self.statistics = Statistics(
-            spec.config.num_envs, spec.config.episode_statistics, spec.game_numbers, spec.num_players
+            spec.config.num_envs, spec.config.episode_statistics, spec._game_numbers, spec.num_players
         )
 
     def forms(self, names: Sequence[str]) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from envpool.pools.pool import EnvPool
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.styles import tree
 from envpool.pools.styles.style import Style, error_info
 

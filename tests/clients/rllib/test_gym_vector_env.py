@@ -79,7 +79,7 @@ def test_existing_environments():
         existing_envs=[Walk(4)], observation_space=spaces[0], action_space=spaces[1], num_envs=1
     )
     assert (env.observation_space, env.action_space) == spaces
-    with pytest.raises(envpool.errors.EnvCreateError, match="make_env must be a function"):
+    with pytest.raises(envpool.errors.ConfigError, match="make_env must be a function"):
         VectorEnv.vectorize_gym_envs(existing_envs=[Walk(4)], num_envs=2)
 
 

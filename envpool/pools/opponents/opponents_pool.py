@@ -34,10 +34,10 @@ from envpool._support.keywords import with_alias
 from envpool._support.text import shown
 from envpool.config.checks import check_opponents
 from envpool.errors import ConfigError, EnvIdError, PoolStateError, StateError
+from envpool.pools.env_pool import EnvPool
 from envpool.pools.opponents.actions import OpponentActions, packed
 from envpool.pools.opponents.games import ASKS, IDLE, READY, SENT, Games
 from envpool.pools.opponents.style import SUMMED, Layout, style_with_opponents
-from envpool.pools.pool import EnvPool
 from envpool.pools.states import EnvStates
 from envpool.pools.styles.players import MASK
 from envpool.pools.uninterrupted import assign, call_and_append, call_and_assign

@@ -493,7 +493,7 @@ class EnvPool(PoolAttributes, Pool):
         PoolStateError
             The pool is closed or was forked.
         """
-        set_draws(self, self.spec.make_draws(randomize), env_id)
+        set_draws(self, self.spec._make_draws(randomize), env_id)
 
     @with_alias("env_ids", "env_id")
     def get_randomize(self, env_id: Any = None) -> list[dict[str, tuple[Any, ...]]]:
