@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from envpool._support.text import stem
 
 #: Of each of EnvPool's families, the namespaces and the names of its tasks: a task has the id "name", or
 #: "namespace/name", or both.
@@ -193,11 +193,6 @@ def similar_family(task_id: str) -> str | None:
     for family, (namespaces, names) in FAMILIES.items():
         if any(task_id.startswith(namespace) for namespace in namespaces if namespace):
             return family
-        if "" in namespaces and without_version(task_id) in map(without_version, names.split()):
+        if "" in namespaces and "/" not in task_id and stem(task_id) in map(stem, names.split()):
             return family
     return None
-
-
-def without_version(name: str) -> str:
-    """Return the name of a task without its version."""
-    return re.sub(r"-v\d+$", "", name)

@@ -207,7 +207,7 @@ class EnvRegistry:
 
         name = str(task_id).rpartition(":")[2]
         family = absent.absent_tasks().get(name)
-        has_other_version = stem(name) in map(stem, self.tasks)
+        has_other_version = "/" not in name and stem(name) in map(stem, self.tasks)
         similar = None if family or has_other_version else absent.similar_family(name)
         if family or similar:
             is_task = "is a task" if family else "is named like a task"

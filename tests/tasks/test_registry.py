@@ -320,6 +320,7 @@ def test_no_native_task_of_a_plugin_becomes_a_python_pool(monkeypatch):
         ("MuJoCoPlayground/Go1Getup-v1", "is a task", "mujoco.playground"),
         ("merge-v9", "is named like a task", "highway"),
         ("Jumanji/Foo-v9", "is named like a task", "jumanji"),
+        ("Jumanji/Tetris-v9", "is named like a task", "jumanji"),
         ("MetaWorld/Foo-v3", "is named like a task", "mujoco.metaworld"),
         ("MyoSuite/x", "is named like a task", "mujoco.myosuite"),
         ("MuJoCoPlayground/Nope-v7", "is named like a task", "mujoco.playground"),
@@ -349,7 +350,7 @@ def test_another_version_of_a_task_that_both_have():
         envpool.make_spec("Backgammon-v9")
 
 
-@pytest.mark.parametrize("task_id", ["Snak-v1", "CartPole-v7", "Go-v1", "My-v0", "", "/"])
+@pytest.mark.parametrize("task_id", ["Snak-v1", "CartPole-v7", "Go-v1", "My-v0", "My/Chess-v1", "", "/"])
 def test_tasks_that_envpool_does_not_have_either(task_id):
     assert similar_family(task_id) is None
     assert task_id not in absent_tasks()
