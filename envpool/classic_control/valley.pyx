@@ -29,8 +29,8 @@ cdef enum:
     FLAG = 50                   # height of the pole
 
 
-cdef inline void place(const turn* by, double x, double y, double dx, double dy, bint is_single,
-                       double* out) noexcept nogil:
+cdef inline void put_point(const turn* by, double x, double y, double dx, double dy, bint is_single,
+                           double* out) noexcept nogil:
     """Write the position of a point of the car, in pixels of the frame, to `out`."""
     cdef double[2] turned
     turn_point(by, dx, dy, turned)
@@ -48,13 +48,13 @@ cdef void draw_car(const canvas* c, double x, double y, double angle, bint is_si
     cdef double[4][2] corners
     cdef double[2] wheel
     cdef int32_t side
-    place(&by, x, y, -20, 0, is_single, corners[0])
-    place(&by, x, y, -20, 20, is_single, corners[1])
-    place(&by, x, y, 20, 20, is_single, corners[2])
-    place(&by, x, y, 20, 0, is_single, corners[3])
+    put_point(&by, x, y, -20, 0, is_single, corners[0])
+    put_point(&by, x, y, -20, 20, is_single, corners[1])
+    put_point(&by, x, y, 20, 20, is_single, corners[2])
+    put_point(&by, x, y, 20, 0, is_single, corners[3])
     gfx_draw_polygon(c, corners, 4, canvas_colour(0, 0, 0))
     for side in range(2):
-        place(&by, x, y, -10 if side else 10, 0, is_single, wheel)
+        put_point(&by, x, y, -10 if side else 10, 0, is_single, wheel)
         gfx_draw_circle(c, wheel[0], wheel[1], 8, canvas_colour(128, 128, 128))
 
 

@@ -156,8 +156,8 @@ def check_seed_options(seed: Any, env_seed: Any, num_envs: int, limit: int = LAR
     """Return the options seed and env_seed, checked; a sequence of seeds becomes env_seed, and None a random seed."""
     is_empty = is_sequence(env_seed) and len(env_seed) == 0
     if seed is None:  # a random seed, which the configuration records so that it can be used again
-        most = min(max(limit - (num_envs - 1), 0), INT32_MAX)
-        seed = int(np.random.SeedSequence().generate_state(1)[0]) % (most + 1)
+        largest = min(max(limit - (num_envs - 1), 0), INT32_MAX)
+        seed = int(np.random.SeedSequence().generate_state(1)[0]) % (largest + 1)
     if not is_sequence(seed):
         if is_empty:
             return check_seed("seed", seed, limit, num_envs), []

@@ -207,8 +207,8 @@ def check_normal(
             f"{param.allowed(is_element=True)}: draws outside low and high are clipped"
         )
     else:
-        most = float(np.finfo(param.dtype).max)
-        low, high = np.full(param.shape, -most), np.full(param.shape, most)
+        limit = float(np.finfo(param.dtype).max)
+        low, high = np.full(param.shape, -limit), np.full(param.shape, limit)
     return draw._replace(first=mean, second=std, low=low, high=high)
 
 

@@ -64,7 +64,7 @@ class Tiling:
         self.tile = max(int(height * scale), 1), max(int(width * scale), 1)
         self.size = extent(self.rows, self.tile[0] + self.caption), extent(self.columns, self.tile[1])
 
-    def place(self, k: int) -> tuple[int, int]:
+    def corner_of(self, k: int) -> tuple[int, int]:
         """Return the row and column, in pixels, of the top left corner of frame k."""
         y = k // self.columns * (self.tile[0] + self.caption + GAP) + self.caption
         return y, k % self.columns * (self.tile[1] + GAP)
@@ -99,7 +99,7 @@ def tiled(frames: Frame, captions: Sequence[str], tiling: Tiling) -> Frame:
     font = font_for(tiling, captions)
     is_small = frames.shape[1] < tiling.tile[0]
     for k, (frame, caption) in enumerate(zip(frames, captions, strict=True)):
-        y, x = tiling.place(k)
+        y, x = tiling.corner_of(k)
         tile = Image.fromarray(frame)
         if frame.shape[:2] != tiling.tile:
             tile = tile.resize(tiling.tile[::-1], Image.Resampling.NEAREST if is_small else Image.Resampling.BOX)

@@ -209,14 +209,14 @@ def checked_agents(config: Any, variants: list[Scenario]) -> tuple[int, int]:
     """Return the numbers of controlled players of both teams, or raise an error."""
     agents = (config.left_agents, config.right_agents)
     for name, team, count in zip(("left_agents", "right_agents"), TEAMS, agents, strict=True):
-        most = min(variant.controllable(team) for variant in variants)
-        if not 0 <= count <= most:
+        limit = min(variant.controllable(team) for variant in variants)
+        if not 0 <= count <= limit:
             raise ConfigError(
-                f"{name} must be between 0 and {most}, the players of this team that agents may control in the "
+                f"{name} must be between 0 and {limit}, the players of this team that agents may control in the "
                 f"scenario, got {shown(count)}"
             )
-        if any(variant.control_all_players for variant in variants) and count not in (0, most):
-            raise ConfigError(f"{name} must be 0 or {most}, since the scenario sets control_all_players, got {count}")
+        if any(variant.control_all_players for variant in variants) and count not in (0, limit):
+            raise ConfigError(f"{name} must be 0 or {limit}, since the scenario sets control_all_players, got {count}")
     if sum(agents) == 0:
         raise ConfigError("left_agents + right_agents must be at least 1, got 0: no player is left to control")
     return agents

@@ -147,10 +147,10 @@ def checked_position(values: Any, where: str) -> tuple[float, float]:
     if len(pair) != 2:
         raise ConfigError(f"{where} must be a pair (x, y), got {shown(values)}")
     found = []
-    for (name, most), value in zip(RANGES.items(), pair, strict=True):
+    for (name, limit), value in zip(RANGES.items(), pair, strict=True):
         number = checked_number(name, value, where)
-        if not -most <= number <= most:
-            raise ConfigError(f"{where}: {name} must be between {-most:g} and {most:g}, got {shown(value)}")
+        if not -limit <= number <= limit:
+            raise ConfigError(f"{where}: {name} must be between {-limit:g} and {limit:g}, got {shown(value)}")
         found.append(number)
     return found[0], found[1]
 

@@ -115,11 +115,11 @@ static inline int saved_in_range(const saved_reader *r, double value, double low
 }
 
 /* Reads a decimal number without leading zeros. */
-static inline int saved_decimal(const char **at, const char *end, uint64_t most, uint64_t *value) {
+static inline int saved_decimal(const char **at, const char *end, uint64_t limit, uint64_t *value) {
   const char *first = *at;
   *value = 0;
   for (; *at < end && '0' <= **at && **at <= '9' && *at - first < 10; ++*at) *value = *value * 10 + (uint64_t)(**at - '0');
-  return *at > first && (*first != '0' || *at == first + 1) && *value <= most;
+  return *at > first && (*first != '0' || *at == first + 1) && *value <= limit;
 }
 
 static inline int saved_random(saved_reader *r, const saved_field *f) {

@@ -53,7 +53,7 @@ cdef class Arena:
 
     def __init__(self, int32_t num_envs, int32_t num_workers, action_bytes, row_bytes, int64_t window,
                  int32_t num_players=0, int64_t region_bytes=0, int fd=-1):
-        cdef int64_t ring = 1, most = (num_envs + num_workers - 1) // num_workers       # envs of a worker
+        cdef int64_t ring = 1, per_worker = (num_envs + num_workers - 1) // num_workers     # at most
         cdef int32_t k
         self.sizes = (num_envs, num_workers, tuple(action_bytes), tuple(row_bytes), window, num_players)
         self.num_envs, self.region_bytes, self.v.num_workers, self.window = num_envs, region_bytes, num_workers, window
@@ -63,8 +63,8 @@ cdef class Arena:
         while ring < 4 * (num_envs // num_workers + 1):   # room for entries that a Ctrl-C has left
             ring *= 2
         self.v.mask = <int32_t>ring - 1
-        self.v.outcomes_bytes = in_lines(most * sizeof(epy_outcome))
-        rows_bytes = [in_lines(most * size) for size in row_bytes]
+        self.v.outcomes_bytes = in_lines(per_worker * sizeof(epy_outcome))
+        rows_bytes = [in_lines(per_worker * size) for size in row_bytes]
         sizes = [num_workers * sizeof(epy_mailbox), num_workers * ring * sizeof(int32_t)]
         sizes += [num_envs * size for size in (1, 1, 8, 8, 4, 8 * self.v.num_fields, *action_bytes)]
         sizes += [num_workers * size for size in (self.v.outcomes_bytes, *rows_bytes)]

@@ -144,7 +144,7 @@ class Places:
         for group in self._groups:
             part = parts[group.name]
             fits = part.ndim == 2 + len(shape) and part.shape[1] == len(group.players)
-            if not fits or any(own > most for own, most in zip(part.shape[2:], shape, strict=True)):
+            if not fits or any(own > limit for own, limit in zip(part.shape[2:], shape, strict=True)):
                 raise ConfigError(
                     f"{name} of group {group.name!r} must have the shape (B, {len(group.players)}, ...) of at most "
                     f"{shape}, got {part.shape}"

@@ -63,7 +63,7 @@ cdef list observe_numbers(SimConfig* c, dict observations):
 cdef list info_fields(SimConfig* c, str name, dict info, bint has_initial_state):
     """Places the info arrays in Sim.info; returns their fields."""
     cdef int32_t k = c.num_observations
-    slices = {key: (place, 0) if isinstance(place, int) else place for key, place in info.items()}
+    slices = {key: (offset, 0) if isinstance(offset, int) else offset for key, offset in info.items()}
     c.info_size = max([index + max(size, 1) for index, size in slices.values()], default=0)
     c.initial_state = c.info_size if has_initial_state else -1
     if has_initial_state:

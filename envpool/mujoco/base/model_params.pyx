@@ -185,14 +185,14 @@ cdef tuple add_params(SimConfig* c, Model model, object config):
         _resolving.__dict__.clear()
     c.own_size = padded(sizeof(mjModel))
     for k in range(c.num_private_arrays):
-        c.private_arrays[k].place = c.own_size
+        c.private_arrays[k].offset = c.own_size
         c.own_size += padded(c.private_arrays[k].size)
     for name, param in params.items():
         p = &c.params[c.num_params]
         p[0] = params_of(model.m)[name]
         p.low, p.high = param.low, param.high
         if p.is_array and not is_private(c, p.member):
-            p.place = c.own_size
+            p.offset = c.own_size
             c.own_size += padded(<size_t>p.rows * p.stride * sizeof(double))
         c.num_params += 1
         c.num_param_values += p.rows * p.columns

@@ -38,8 +38,8 @@ cdef void make_own_model(Sim* s) noexcept nogil:
     for k in range(c.num_private_arrays):
         part = &c.private_arrays[k]
         member = pointer_in(s.model, part.member)
-        memcpy(s.own + part.place, member[0], part.size)
-        member[0] = s.own + part.place
+        memcpy(s.own + part.offset, member[0], part.size)
+        member[0] = s.own + part.offset
 
 
 cdef int ensure_own_model(Sim* s) noexcept nogil:
@@ -103,12 +103,12 @@ cdef bint is_shared(const SimConfig* c, const ModelParam* p, const double* sourc
 cdef void put_param(Sim* s, const ModelParam* p, const double* source, int32_t stride) noexcept nogil:
     """Puts a parameter into the env's own model."""
     cdef const SimConfig* c = s.config
-    if p.place:
+    if p.offset:
         if is_shared(c, p, source, stride):
             pointer_in(s.model, p.member)[0] = pointer_in(c.model, p.member)[0]
             return
-        memcpy(s.own + p.place, values_in(c.model, p), <size_t>p.rows * p.stride * sizeof(double))
-        pointer_in(s.model, p.member)[0] = s.own + p.place
+        memcpy(s.own + p.offset, values_in(c.model, p), <size_t>p.rows * p.stride * sizeof(double))
+        pointer_in(s.model, p.member)[0] = s.own + p.offset
     copy_rows(p, values_in(s.model, p), p.stride, source, stride)
 
 

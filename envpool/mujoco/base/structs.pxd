@@ -61,7 +61,7 @@ cdef struct PrivateArray:
     size_t first                # the part that the task changes, in bytes: first, and one past the last
     size_t last
     size_t itemsize             # 8: doubles, 4: floats
-    size_t place                # offset of the env's copy in Sim.own
+    size_t offset               # of the env's copy in Sim.own
 
 # A parameter: numbers in mjModel that may differ among envs.
 cdef struct ModelParam:
@@ -70,7 +70,7 @@ cdef struct ModelParam:
     int32_t rows
     int32_t columns             # the parameter consists of the first `columns` numbers of each row
     int32_t stride              # numbers in a row of mjModel
-    size_t place                # offset of the env's array in Sim.own; 0: no array, or one that is a PrivateArray
+    size_t offset               # of the env's array in Sim.own; 0: no array, or one that is a PrivateArray
     double low                  # every number is finite and in [low, high]
     double high
 
@@ -79,7 +79,7 @@ cdef enum:
     MAX_PARAMS = 16
     MAX_FLOAT_ACTIONS = 64
 
-# The place of a field in an observation, or in Sim.info.
+# The slice of a field in an observation, or in Sim.info.
 cdef struct FieldSlice:
     int32_t offset
     int32_t size

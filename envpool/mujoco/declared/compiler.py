@@ -171,24 +171,24 @@ class Compiler:
                     first += n
                     continue
                 value = term.value if weight == 1 else term.value * weight
-                self.expressions.place(value, first)
+                self.expressions.compute_into(value, first)
                 first += self.expressions.value(value).n
 
     def compile_info(self) -> None:
         """Compile the info arrays: the user's, and the values of the terms."""
-        place = 0
+        offset = 0
         for key, expression in self.declaration.info:
             self.builder.where = f"info {shown(key)}"
             value = self.expressions.value(expression)
-            self.code.reports.append((value.first, value.n, place))
-            self.code.info[key] = place if value.is_scalar else (place, value.n)
-            place += value.n
+            self.code.reports.append((value.first, value.n, offset))
+            self.code.info[key] = offset if value.is_scalar else (offset, value.n)
+            offset += value.n
         if self.declaration.terms:
             ordered = [t for kind in (Reward, Cost) for t in self.declaration.reward if isinstance(t, kind)]
             for k, term in enumerate((*ordered, *self.declaration.termination)):
-                self.code.info[f"terms.{term.name}"] = place + k
-            self.code.rewards = [(first, w, place + k) for k, (first, w, _) in enumerate(self.code.rewards)]
-            self.code.flags_info = place + len(ordered) if self.code.num_flags else -1
+                self.code.info[f"terms.{term.name}"] = offset + k
+            self.code.rewards = [(first, w, offset + k) for k, (first, w, _) in enumerate(self.code.rewards)]
+            self.code.flags_info = offset + len(ordered) if self.code.num_flags else -1
             if (count := len(self.code.observations) + len(self.code.info)) > MAX_ARRAYS:
                 raise ConfigError(
                     f"observation, info and terms must have at most {MAX_ARRAYS} arrays together, got {count}: "

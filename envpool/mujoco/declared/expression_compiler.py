@@ -101,7 +101,7 @@ class ExpressionCompiler:
             self.keys[id(part)] = part, self.forms.setdefault(form, len(self.forms))
         return self.keys[id(part)][1]
 
-    def place(self, expression: Expression, first: int) -> None:
+    def compute_into(self, expression: Expression, first: int) -> None:
         """Compute an expression into given registers."""
         instructions = self.builder.code.instructions
         is_view = isinstance(expression, Item) and not isinstance(expression.value, Quantity)

@@ -53,7 +53,7 @@ cdef inline const QuadrupedOptions* options_of(const Sim* s) noexcept nogil:
 
 # ---- start of an episode ---------------------------------------------------------------------------------------------
 
-cdef inline void place(Sim* s, const double* orientation, double x, double y, double z) noexcept nogil:
+cdef inline void put_torso(Sim* s, const double* orientation, double x, double y, double z) noexcept nogil:
     s.data.qpos[0] = x
     s.data.qpos[1] = y
     s.data.qpos[2] = z
@@ -70,7 +70,7 @@ cdef int find_height(Sim* s, const double* orientation, double x, double y) noex
     cdef int attempts = 0
     mj_resetData(s.model, s.data)
     while True:
-        place(s, orientation, x, y, z)
+        put_torso(s, orientation, x, y, z)
         mj_kinematics(s.model, s.data)
         mj_comPos(s.model, s.data)
         mj_collision(s.model, s.data)
@@ -81,7 +81,7 @@ cdef int find_height(Sim* s, const double* orientation, double x, double y) noex
         if attempts > MAX_ATTEMPTS:
             return fail(s, b"Failed to find a non-contacting configuration.")
     physics_reset(s)            # upstream ignores a PhysicsError here
-    place(s, orientation, x, y, z)
+    put_torso(s, orientation, x, y, z)
     physics_after_reset(s)      # and here as well
     return 0
 

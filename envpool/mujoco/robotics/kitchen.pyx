@@ -37,7 +37,7 @@ cdef struct Task:
     int32_t first               # of the positions, which are adjacent
     int32_t size
     double goal[MAX_GOAL]
-    int32_t place               # of the task among all tasks
+    int32_t index               # of the task among all tasks
 
 cdef struct Options:
     Task tasks[ALL_TASKS]
@@ -98,7 +98,7 @@ cdef int reset(Sim* s) noexcept nogil:
     mj_forward(s.model, s.data)
     draw_observation(s)
     for k in range(o.num_tasks):
-        s.info[OPEN + o.tasks[k].place] = 1
+        s.info[OPEN + o.tasks[k].index] = 1
     return 0
 
 
@@ -113,7 +113,7 @@ cdef inline bint is_complete(const Sim* s, const Task* task) noexcept nogil:
 cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     cdef const Options* o = <const Options*>s.options
     cdef double dt = s.model.opt.timestep * s.config.frame_skip, speed
-    cdef int32_t completed = 0, place, i, _k
+    cdef int32_t completed = 0, index, i, _k
     for i in range(ROBOT):
         speed = clip(0.0 + clip(action[i], -1.0, 1.0) * 2.0, o.speeds[i][0], o.speeds[i][1])
         s.data.ctrl[i] = clip(kitchen_state(s).observed[i] + speed * dt, o.bounds[i][0], o.bounds[i][1])
@@ -122,13 +122,13 @@ cdef int step(Sim* s, const double* action, Outcome* out) noexcept nogil:
     draw_observation(s)
     out.reward = 0.0
     for i in range(o.num_tasks):
-        place = o.tasks[i].place
-        s.info[STEP + place] = s.info[OPEN + place] != 0 and is_complete(s, &o.tasks[i])
-        out.reward += s.info[STEP + place]
-        if s.info[STEP + place]:
-            s.info[EPISODE + place] = 1
-            s.info[OPEN + place] = not o.removes
-        completed += s.info[EPISODE + place] != 0
+        index = o.tasks[i].index
+        s.info[STEP + index] = s.info[OPEN + index] != 0 and is_complete(s, &o.tasks[i])
+        out.reward += s.info[STEP + index]
+        if s.info[STEP + index]:
+            s.info[EPISODE + index] = 1
+            s.info[OPEN + index] = not o.removes
+        completed += s.info[EPISODE + index] != 0
     out.terminated = o.terminates and completed == o.num_tasks
     return 0
 
@@ -155,7 +155,7 @@ cdef int read_options(Options* o, object config, list names) except -1:
     for k, name in enumerate(names):
         places, goal = TASKS[name]
         task = &o.tasks[k]
-        task.first, task.size, task.place = places[0], <int32_t>len(places), list(TASKS).index(name)
+        task.first, task.size, task.index = places[0], <int32_t>len(places), list(TASKS).index(name)
         for i, x in enumerate(goal):
             task.goal[i] = x
     joints = read_joints(JOINTS)

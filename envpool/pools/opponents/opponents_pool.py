@@ -62,7 +62,7 @@ class Request(NamedTuple):
         The environments that it may return; None for all in flight.
     need : int
         Number of results that it waits for.
-    most : int
+    limit : int
         Number of results that it returns at most.
     deadline : float or None
         When it returns what is ready, on the clock of ``time.monotonic``.
@@ -72,7 +72,7 @@ class Request(NamedTuple):
 
     ids: Array | None
     need: int
-    most: int
+    limit: int
     deadline: float | None
     is_whole: bool
 
@@ -426,7 +426,7 @@ class OpponentsPool(OpponentActions):
             return own
         if request.is_whole and np.count_nonzero(self._games.stage == READY) < request.need:
             return self._ids[:0]  # all at once, or none
-        return self._in_order(READY)[: request.most]
+        return self._in_order(READY)[: request.limit]
 
     def _in_order(self, stage: int) -> Array:
         """Return the environments that are in a stage, int32, in the order of their results."""
@@ -472,14 +472,14 @@ class OpponentsPool(OpponentActions):
         return result, arrays, errors
 
 
-def as_count(name: str, value: Any, most: int) -> int:
-    """Return a number of environments, at most `most`, or raise ConfigError or TypeError."""
+def as_count(name: str, value: Any, limit: int) -> int:
+    """Return a number of environments, at most `limit`, or raise ConfigError or TypeError."""
     try:
         count = operator.index(None if isinstance(value, (bool, np.bool_)) else value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name} must be an integer, got {shown(value)}") from None
-    if not 0 <= count <= most:
-        raise ConfigError(f"{name} must be between 0 and {most}, the number of envs, got {shown(count)}")
+    if not 0 <= count <= limit:
+        raise ConfigError(f"{name} must be between 0 and {limit}, the number of envs, got {shown(count)}")
     return count
 
 
