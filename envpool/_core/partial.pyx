@@ -29,7 +29,7 @@ from envpool._core.batches cimport Batches, check_can_fill, finalize_rows
 from envpool._core.blocks cimport BatchBlock, BlockMemory, BlockStore, copy_row
 from envpool._core.guard cimport Guard
 from envpool._core.inputs cimport as_count, as_ids, as_nanoseconds, holding_call, in_flight_ids
-from envpool._core.policy cimport interval
+from envpool._core.policy cimport LAST_SLICE, interval
 from envpool._core.results cimport ResultTemplate
 from envpool._core.scheduler cimport leave_to_workers, publish, wait_arrivals, written_rows
 from envpool._core.statistics cimport entries_of
@@ -244,7 +244,7 @@ cdef class PartialBatches:
                 return 0
             leave_to_workers(e)
             with nogil:
-                wait_arrivals(e, max(missing, 1), rows, interval(e) if missing else 1000)
+                wait_arrivals(e, max(missing, 1), rows, interval(e) if missing else LAST_SLICE)
             PyErr_CheckSignals()
             self.guard.check_open()
             check_progress(e, NULL, 0, e.outstanding)

@@ -29,6 +29,9 @@ cdef enum:      # queues and claims
     SAMPLED = 16            # one chunk of this many, a power of two, is a sample
     TRIVIAL = 500           # cost of a step below which resets are quick, too: parting a chunk does not pay
 
+cdef enum:      # statistics
+    PROBED_SENDS = 32       # one of this many sends has an env whose wait is measured: that reads the clock twice
+
 cdef enum:      # what a step costs
     MEAN_SHIFT = 12         # the mean cost is that of about the last 2**MEAN_SHIFT steps
     MAX_WEIGHT = 256        # of a chunk in the mean
@@ -42,6 +45,9 @@ cdef enum:      # the consumer
     CONSUMER_SPIN = 3000    # how long the consumer spins before it parks. If it helps and usually waits for less than
     SHORT_WAIT = 25000      # this, it spins for up to twice that: sleeping and waking take longer than what is left
 
+cdef enum:      # threads that spin
+    PAUSES = 16             # between two looks at words that other threads write: each look may cost a cache miss
+
 cdef enum:      # workers
     MIN_SHARE = 2000        # the least work that a worker takes from a helping consumer
     SHORT_GAP = 25000       # if batches usually follow each other faster, a worker spins for up to twice this time,
@@ -54,6 +60,8 @@ cdef enum:      # workers
 cdef enum:      # blocking waits
     SLICE = 50000000        # interval at which a blocking wait checks for Python signals
     MIN_SLICE = 1000000     # the least interval at which it looks for stuck workers
+    DRAIN_SLICE = 100000    # interval at which a call that needs every row looks for them: no worker wakes it;
+    LAST_SLICE = 1000       # and in partial batches, once all envs have arrived and only the count of rows lags behind
     PATIENCE = 1000000000   # how long a pool that was not closed, or a render() that was interrupted, waits at its end
 
 cdef enum:      # frames

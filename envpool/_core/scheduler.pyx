@@ -22,8 +22,9 @@ from envpool._core.atomic cimport (
 from envpool._core.engine cimport leave_engine
 from envpool._core.execute cimport execute_async, execute_partial, execute_sync
 from envpool._core.policy cimport (
-    CONSUMER_SPIN, LONG_IDLE, MAX_COPIED, MAX_DOUBLINGS, MIN_SHARE, QUICK, claim_size, consumer_helps, consumer_spin,
-    expected_cost, interval, measured_chunks, moving_mean, note_cost, note_mean, note_wake_up, worker_spin,
+    CONSUMER_SPIN, DRAIN_SLICE, LONG_IDLE, MAX_COPIED, MAX_DOUBLINGS, MIN_SHARE, PAUSES, QUICK, claim_size,
+    consumer_helps, consumer_spin, expected_cost, interval, measured_chunks, moving_mean, note_cost, note_mean,
+    note_wake_up, worker_spin,
 )
 from envpool._core.statistics cimport note_claim, note_step_time, set_probe
 from envpool._core.structs cimport Engine, NEVER, Queue, Worker
@@ -239,7 +240,7 @@ cdef void* run_worker(void* arg) noexcept nogil:
         idle_since = ep_now()
         limit = worker_spin(gap)
         while not ep_load_rlx32(&e.stop) and not (has_work(e) and may_claim(e, reserve)):
-            for _i in range(16):
+            for _i in range(PAUSES):
                 ep_pause()
             if ep_now() - idle_since > limit:
                 park(e, &e.queues[home], reserve)
@@ -535,7 +536,7 @@ cdef int wait_ready(Engine* e, int64_t timeout_ns) noexcept nogil:
         spinning_since = ep_now()
         limit = consumer_spin(e, ep_load_sc32(&e.helps))
         while not is_ready(e) and ep_now() - spinning_since < limit:
-            for _i in range(16):
+            for _i in range(PAUSES):
                 ep_pause()
         seen = ep_load_sc32(&e.recv_word)
         ep_store_sc32(&e.recv_waiting, 1)
@@ -587,7 +588,7 @@ cdef bint wait_drained(Engine* e, int64_t outstanding, int64_t timeout_ns) noexc
         if ep_now() > deadline:
             return False
         if e.step_timeout or not help_out(e, &e.receiver_executes):
-            ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), 100000)
+            ep_futex_wait(&e.recv_word, ep_load_sc32(&e.recv_word), DRAIN_SLICE)
 
 
 # ---- partial batches -------------------------------------------------------------------------------------------------
@@ -613,7 +614,7 @@ cdef void wait_arrivals(Engine* e, int64_t count, int64_t seen_rows, int64_t tim
     cdef int32_t seen
     cdef int _i
     while not has_arrived(e, count, seen_rows) and ep_now() - began < min(timeout_ns, CONSUMER_SPIN):
-        for _i in range(16):
+        for _i in range(PAUSES):
             ep_pause()
     seen = ep_load_sc32(&e.recv_word)
     ep_store_rlx32(&e.awaited, <int32_t>count)

@@ -20,7 +20,7 @@ from libc.string cimport memcpy, memset
 
 from envpool._core.atomic cimport ep_add_sc64, ep_load_rlx64, ep_now, ep_store_rlx64
 from envpool._core.flags cimport ep_find_flags
-from envpool._core.policy cimport floor_log2
+from envpool._core.policy cimport PROBED_SENDS, floor_log2
 from envpool._core.structs cimport (
     Block, ELAPSED_STEP, Engine, ENV_ID, EPISODE_LENGTH, EPISODE_MASK, EPISODE_PLAYER_RETURN, EPISODE_RETURN,
     EPISODE_TIME,
@@ -36,7 +36,6 @@ cdef extern from "statistics.h" nogil:
 
 cdef enum:
     LAST = 100          # episodes of which `totals` returns the means
-    PROBED_SENDS = 32   # one of this many sends has an env whose wait in the queue is measured
     ENTRY = 8           # bytes of one entry of r, l and t
     FOUND_AT_ONCE = 1024    # rows of a batch in which ended episodes are looked for at once
 
