@@ -8,7 +8,7 @@
 #include "envpool/env.h"
 
 /* X(member of envpool_dtype, name of functions, C type). A bool is stored as uint8, see EP_STORED. */
-#define EP_NUMBERS(X)                 \
+#define EP_INTEGERS(X)                \
   X(ENVPOOL_INT8, int8, int8_t)       \
   X(ENVPOOL_UINT8, uint8, uint8_t)    \
   X(ENVPOOL_INT16, int16, int16_t)    \
@@ -16,7 +16,9 @@
   X(ENVPOOL_INT32, int32, int32_t)    \
   X(ENVPOOL_UINT32, uint32, uint32_t) \
   X(ENVPOOL_INT64, int64, int64_t)    \
-  X(ENVPOOL_UINT64, uint64, uint64_t) \
+  X(ENVPOOL_UINT64, uint64, uint64_t)
+#define EP_NUMBERS(X)                \
+  EP_INTEGERS(X)                     \
   X(ENVPOOL_FLOAT32, float32, float) \
   X(ENVPOOL_FLOAT64, float64, double)
 

@@ -124,14 +124,8 @@ typedef struct ep_moments {
 
 EP_UPDATE(float32, float, float)
 EP_UPDATE(float64, double, double)
-EP_UPDATE(uint8, uint8_t, double)
-EP_UPDATE(int8, int8_t, double)
-EP_UPDATE(int16, int16_t, double)
-EP_UPDATE(int32, int32_t, double)
-EP_UPDATE(int64, int64_t, double)
-EP_UPDATE(uint16, uint16_t, double)
-EP_UPDATE(uint32, uint32_t, double)
-EP_UPDATE(uint64, uint64_t, double)
+#define EP_UPDATE_INTEGERS(DTYPE, NAME, S) EP_UPDATE(NAME, S, double)
+EP_INTEGERS(EP_UPDATE_INTEGERS)
 
 /* Adds n float32 values to float64 moments of size 1, as RunningMeanStd(shape=()) does. */
 static void ep_update_scalar(ep_moments *m, const float *x, int64_t n) {
@@ -151,7 +145,7 @@ ENVPOOL_SIMD static void ep_normalize_tile(float *io, int64_t n, const float *me
   for (int64_t j = 0; j < n; j++) io[j] = (io[j] - mean[j]) / deviation[j];
 }
 
-#define EP_NORMALIZE(NAME, S)                                                                          \
+#define EP_NORMALIZE(DTYPE, NAME, S)                                                                   \
   ENVPOOL_SIMD static void ep_tile_##NAME(const S *restrict x, float *restrict out, int64_t n,         \
                                           const double *restrict mean, const double *restrict deviation) { \
     for (int64_t j = 0; j < n; j++) out[j] = (float)(((double)x[j] - mean[j]) / deviation[j]);         \
@@ -187,15 +181,8 @@ static void ep_normalize_float32(const ep_moments *m, const float *x, float *io,
     ep_normalize_tile(io + j, items - j < tile ? items - j : tile, mean, deviation);
 }
 
-EP_NORMALIZE(float64, double)
-EP_NORMALIZE(uint8, uint8_t)
-EP_NORMALIZE(int8, int8_t)
-EP_NORMALIZE(int16, int16_t)
-EP_NORMALIZE(int32, int32_t)
-EP_NORMALIZE(int64, int64_t)
-EP_NORMALIZE(uint16, uint16_t)
-EP_NORMALIZE(uint32, uint32_t)
-EP_NORMALIZE(uint64, uint64_t)
+EP_INTEGERS(EP_NORMALIZE)
+EP_NORMALIZE(ENVPOOL_FLOAT64, float64, double)
 
 /* Adds the rewards of steps, as opposed to resets, to the discounted sums of their rows. A row is a step if it has
  * elapsed steps or, with `resets_at_once`, if it ends an episode; in this case its sum starts again. Puts the sums of
