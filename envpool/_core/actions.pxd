@@ -55,13 +55,13 @@ cdef class ActionField:
     cdef cnp.ndarray to_int64(self, action)
     cdef cnp.ndarray convert(self, object action, int64_t rows, bint may_cast)
     cdef int64_t store(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
-    cdef int64_t first_refused(self, Engine* e, int index, const int32_t* ids, int32_t n) noexcept
+    cdef int64_t first_refused(self, const Engine* e, int index, const int32_t* ids, int32_t n) noexcept
     cdef int64_t repair(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n) noexcept
     cdef int check_exact(self, action) except -1
     cdef int check_numbers(self, action) except -1
     cdef str hint(self, action)
     cdef void put(self, int64_t value, char* slot) noexcept
-    cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id, object passed=*)
+    cdef object refusal(self, const Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id, object passed=*)
     cdef object as_passed(self, values, passed)
     cdef object refusal_of_values(self, str whose, int64_t first, object got)
 

@@ -257,7 +257,7 @@ cdef class ActionField:
                 memcpy(<char*>slots + ids[i] * size, source + i * size, size)
         return STORED if self.refused == NO_FLOAT else self.first_refused(e, index, ids, n)
 
-    cdef int64_t first_refused(self, Engine* e, int index, const int32_t* ids, int32_t n) noexcept:
+    cdef int64_t first_refused(self, const Engine* e, int index, const int32_t* ids, int32_t n) noexcept:
         """Returns the position of the first env whose slot has a float that is refused and would be used, or STORED.
 
         The slots are checked, not the user's array, which another thread may be writing to.
@@ -303,7 +303,7 @@ cdef class ActionField:
         """Stores one number, which is within the range of the dtype."""
         dispatch(&value, slot, self.itemsize, self.is_signed, NULL, 1, 1, 0, 0)
 
-    cdef object refusal(self, Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id, object passed=None):
+    cdef object refusal(self, const Engine* e, int index, cnp.ndarray a, int64_t row, int32_t id, object passed=None):
         """Returns the exception for a row that store() has refused, of which `passed` was converted if it is given."""
         if row == MISFIT:
             return ActionError(
@@ -313,7 +313,7 @@ cdef class ActionField:
             got = self.as_passed(a[row], None if passed is None else passed[row])
         else:
             got = np.empty(self.shape, self.dtype)
-            memcpy(cnp.PyArray_DATA(<cnp.ndarray>got), <char*>e.actions[index] + id * e.action_bytes[index],
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>got), <const char*>e.actions[index] + id * e.action_bytes[index],
                    e.action_bytes[index])
         return self.refusal_of_values(f"env {id} (row {row})", 0, got)
 

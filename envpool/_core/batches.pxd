@@ -73,7 +73,7 @@ cdef inline int finalize_rows(Batches batches, Block* block, int64_t first, int6
     """
     cdef int entries = 0
     if block.core[EPISODE_MASK] != NULL:
-        entries = batches.statistics.record(batches.engine, block, first, end)
+        entries = batches.statistics.record(block, first, end)
     if batches.transforms is not None:
         batches.transforms.apply(batches.engine, block, first, end)
     return entries

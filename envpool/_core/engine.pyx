@@ -164,7 +164,7 @@ cdef void lay_out_queues(Engine* e, char* arena, size_t* used) noexcept:
             q.num_threads = first_worker(e, k + 1) - first_worker(e, k)
 
 
-cdef inline int32_t first_worker(Engine* e, int32_t k) noexcept:
+cdef inline int32_t first_worker(const Engine* e, int32_t k) noexcept:
     """Returns the index of the first worker in the group of queue k; see home_of() in scheduler.pyx."""
     return <int32_t>((<int64_t>k * e.num_threads + e.num_queues - 1) // e.num_queues)
 

@@ -73,7 +73,7 @@ cdef inline Outcome outcome_from(const Outcome* out, int64_t i) noexcept nogil:
     return rest
 
 
-cdef inline Outcome outcome_in(Block* b, int64_t row, int64_t started) noexcept nogil:
+cdef inline Outcome outcome_in(const Block* b, int64_t row, int64_t started) noexcept nogil:
     """Returns an outcome in the rows of a block from `row` on."""
     cdef Outcome out
     out.reward = <float*>b.core[REWARD] + row
@@ -216,7 +216,7 @@ cdef void simulate(Engine* e, const int32_t* ids, int32_t n, const Outcome* out,
         count_rewards(e, ids, n, contiguous, out.reward, resets, num_resets, out.started)
 
 
-cdef void clear_row(Engine* e, void** fields, int64_t row, int64_t n) noexcept nogil:
+cdef void clear_row(const Engine* e, void** fields, int64_t row, int64_t n) noexcept nogil:
     cdef int32_t f
     for f in range(e.env_def.num_fields):
         memset(<char*>fields[f] + row * e.field_bytes[f], 0, n * e.field_bytes[f])
@@ -575,7 +575,7 @@ cdef void reset_and_write(Engine* e, Steps* steps, int32_t n) noexcept nogil:
         free(memory)
 
 
-cdef int64_t lay_out_fields(Engine* e, int32_t n, char* memory, void** fields) noexcept nogil:
+cdef int64_t lay_out_fields(const Engine* e, int32_t n, char* memory, void** fields) noexcept nogil:
     """Lays out n rows of all fields; returns the bytes that they need. Without memory, only counts."""
     cdef int64_t size = 0
     cdef int32_t f

@@ -15,7 +15,7 @@ cdef class PlayerField(ActionField):
     cdef int64_t store_players(self, Engine* e, int index, cnp.ndarray a, const int32_t* ids, int32_t n,
                                const int64_t* sources) noexcept
     cdef bint store_row(self, const char* row, bint is_wide, char* slot, int32_t player) noexcept
-    cdef object refusal_of_player(self, Engine* e, cnp.ndarray a, object passed, int64_t at, const int32_t* ids,
+    cdef object refusal_of_player(self, const Engine* e, cnp.ndarray a, object passed, int64_t at, const int32_t* ids,
                                   const int64_t* sources)
 
 cdef class PlayerTable(ActionTable):

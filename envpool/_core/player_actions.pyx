@@ -123,7 +123,7 @@ cdef class PlayerField(ActionField):
             self.put(value, slot + k * self.itemsize)
         return not bad
 
-    cdef object refusal_of_player(self, Engine* e, cnp.ndarray a, object passed, int64_t at, const int32_t* ids,
+    cdef object refusal_of_player(self, const Engine* e, cnp.ndarray a, object passed, int64_t at, const int32_t* ids,
                                   const int64_t* sources):
         """Returns the exception for an action that store_players() has refused, of which `passed` was converted."""
         cdef int64_t i, player

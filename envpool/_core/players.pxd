@@ -19,8 +19,8 @@ cdef void end_players(Engine* e, int which, const int32_t* ids, int32_t n, const
                       float* reward, const uint8_t* terminated, const uint8_t* truncated) noexcept nogil
 cdef void write_rows_of_players(Engine* e, int which, const int32_t* ids, int32_t n, void** fields,
                                 int64_t row) noexcept nogil
-cdef void forget_turn(Engine* e, void** fields, int64_t row) noexcept nogil
-cdef void write_players(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil
+cdef void forget_turn(const Engine* e, void** fields, int64_t row) noexcept nogil
+cdef void write_players(const Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil
 
 
 cdef inline uint8_t* flags_of(const Engine* e, int32_t id) noexcept nogil:

@@ -128,7 +128,8 @@ cdef void note_turns(Engine* e, int which, const int32_t* ids, int32_t n, void**
             memset(e.turns.legal + ids[i] * size, 0, size)
 
 
-cdef void clear_absent(Engine* e, int which, const int32_t* ids, int32_t n, void** fields, int64_t row) noexcept nogil:
+cdef void clear_absent(const Engine* e, int which, const int32_t* ids, int32_t n, void** fields,
+                       int64_t row) noexcept nogil:
     """Zeroes the rows of players that are not present, in the rows of n envs from `row` on."""
     cdef const uint8_t* present
     cdef int64_t at, size
@@ -154,13 +155,13 @@ cdef void write_rows_of_players(Engine* e, int which, const int32_t* ids, int32_
     clear_absent(e, which, ids, n, fields, row)
 
 
-cdef void forget_turn(Engine* e, void** fields, int64_t row) noexcept nogil:
+cdef void forget_turn(const Engine* e, void** fields, int64_t row) noexcept nogil:
     """Says in the row of an env that has failed that it is nobody's turn."""
     if e.turns != NULL:
         (<int32_t*>fields[e.turns.turn_field])[row] = -1
 
 
-cdef void write_players(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
+cdef void write_players(const Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row) noexcept nogil:
     """Fills the columns of players in the rows of n envs from `row` on, whose resets, if any, are done."""
     cdef const PlayerArrays* a = &e.players[LAST]
     cdef const uint8_t* flags

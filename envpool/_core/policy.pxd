@@ -150,7 +150,8 @@ cdef inline int64_t drawing_cost(int64_t old, int64_t sample) noexcept nogil:
 
 # ---- decisions -------------------------------------------------------------------------------------------------------
 
-cdef inline int64_t claim_size(Engine* e, Queue* q, int64_t available, int64_t cost, int32_t doublings) noexcept nogil:
+cdef inline int64_t claim_size(const Engine* e, const Queue* q, int64_t available, int64_t cost,
+                               int32_t doublings) noexcept nogil:
     """Returns the number of envs to claim at once.
 
     Sync pools: a fair share of the remaining work (all of it while the workers sleep) within [MIN_CLAIM, MAX_CLAIM].

@@ -61,7 +61,7 @@ cdef inline int64_t num_unclaimed(const Engine* e) noexcept nogil:
     return n
 
 
-cdef inline Queue* queue_of(Engine* e, int32_t id) noexcept nogil:
+cdef inline Queue* queue_of(const Engine* e, int32_t id) noexcept nogil:
     """Returns the queue of an env. The queues have contiguous ranges of ids whose lengths differ by at most one."""
     return &e.queues[<int64_t>id * e.num_queues // e.num_envs]
 
@@ -76,7 +76,7 @@ cdef inline bint is_any_parked(const Engine* e) noexcept nogil:
 
 # ---- claiming --------------------------------------------------------------------------------------------------------
 
-cdef inline int64_t consecutive_rows(Engine* e, Queue* q, int64_t first, int64_t n) noexcept nogil:
+cdef inline int64_t consecutive_rows(const Engine* e, const Queue* q, int64_t first, int64_t n) noexcept nogil:
     """Returns how many of n envs from ring position `first` on have consecutive rows, as every chunk must."""
     cdef int64_t i
     cdef int32_t row = ep_load_rlx32(&q.rows[first & e.mask])
@@ -216,9 +216,9 @@ cdef void park(Engine* e, Queue* q, bint reserve) noexcept nogil:
             wake_sleepers(e, &q.wake_word, others)
 
 
-cdef inline int32_t home_of(Worker* w) noexcept nogil:
+cdef inline int32_t home_of(const Worker* w) noexcept nogil:
     """Returns the number of the queue of a worker's group."""
-    cdef Engine* e = <Engine*>w.engine
+    cdef const Engine* e = <const Engine*>w.engine
     return <int32_t>(<int64_t>w.index * e.num_queues // e.num_threads)
 
 

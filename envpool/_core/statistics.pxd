@@ -32,7 +32,7 @@ cdef void clear_entries(Block* b, int64_t row, int64_t n) noexcept nogil
 cdef void mark_ends_of_episodes(Engine* e, Block* b, const int32_t* ids, int32_t n, int64_t row, void** fields,
                                 int64_t field_row) noexcept nogil
 cdef void note_step_time(Tally* tally, int64_t n, int64_t cost) noexcept nogil
-cdef void note_claim(Tally* tally, Queue* q) noexcept nogil
+cdef void note_claim(Tally* tally, const Queue* q) noexcept nogil
 cdef void set_probe(Tally* tally, Queue* q) noexcept nogil
 
 # By the consumer, for idle envs.
@@ -57,7 +57,7 @@ cdef class Statistics:
     cdef readonly int64_t resets    # resets that the user has sent
 
     cdef void attach(self, Engine* e) noexcept
-    cdef int record(self, Engine* e, Block* b, int64_t first, int64_t end) noexcept
+    cdef int record(self, Block* b, int64_t first, int64_t end) noexcept
     cdef int record_games(self, Block* b, int64_t first, int64_t end) noexcept
     cdef void note_resets(self, Engine* e, const int32_t* ids, int32_t n, const uint8_t* has_seed, uint8_t how) noexcept
     cdef dict totals(self, tuple block_counts)

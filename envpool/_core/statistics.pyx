@@ -136,7 +136,7 @@ cdef void set_probe(Tally* tally, Queue* q) noexcept nogil:
         ep_store_rlx64(&q.probe, q.head)
 
 
-cdef void note_claim(Tally* tally, Queue* q) noexcept nogil:
+cdef void note_claim(Tally* tally, const Queue* q) noexcept nogil:
     """Counts the wait of the env with a probe, which was claimed just now. A probe that moves meanwhile is harmless."""
     ep_add_sc64(&tally.queue_wait, max(ep_now() - ep_load_rlx64(&q.probed_at), 0))
     ep_add_sc64(&tally.probes, 1)
@@ -343,7 +343,7 @@ cdef class Statistics:
         if e.tally != NULL:
             forget_episodes(e, ids, n, has_seed, how)
 
-    cdef int record(self, Engine* e, Block* b, int64_t first, int64_t end) noexcept:
+    cdef int record(self, Block* b, int64_t first, int64_t end) noexcept:
         """Completes the entries of rows first to end - 1 of a block, and returns which entries these rows have."""
         cdef Tally* tally = &self.tally
         cdef const uint8_t* mask = <const uint8_t*>b.core[EPISODE_MASK]

@@ -64,7 +64,7 @@ cdef class Recorder(PoolDriver):
     cdef int check_has_room(self) except -1
     cdef RolloutMemory take_memory(self, bint fresh)
     cdef int begin_next(self) except -1
-    cdef bint has_first(self, Track* track) noexcept
+    cdef bint has_first(self, const Track* track) noexcept
     cdef void carry(self, RolloutMemory source, RolloutMemory target) noexcept
     cdef cnp.ndarray as_extra(self, int k, object value, object env_id, object action)
     cdef object count_rows(self, object env_id, object action)
