@@ -146,7 +146,7 @@ def is_known_to_gymnasium(task_id: Any) -> bool:
             import_module(module)
         entry_point = gymnasium.spec(name).entry_point
     except Exception as error:
-        # What is wrong with a module, gymnasium says when it makes the environment.
+        # gymnasium reports what is wrong with a module when it makes the environment.
         if module or isinstance(error, (gymnasium.error.Error, ImportError)):
             return bool(module)
         raise
@@ -208,7 +208,7 @@ def make_gymnasium(task_id: str | EnvSpec, **options: Unpack[Options]) -> Gymnas
         - ``batch_size`` (num_envs): rows of a batch; a pool with a smaller one is async.
         - ``num_threads`` (0): number of threads; by default one for each available CPU, at most batch_size.
         - ``seed`` (42): an int gives environment i the seed ``seed + i``, a sequence has one seed per environment, and
-          None draws a seed.
+          None draws a random seed.
         - ``max_episode_steps``: time limit in steps; by default that of the task.
         - ``autoreset_mode`` ("next_step"): "next_step", "same_step" or "disabled".
         - ``episode_statistics`` (False): whether info has the return and the length of episodes that end.

@@ -38,7 +38,7 @@ ctypedef fused to_t:
     uint32_t
     uint64_t
 
-# What is subtracted from uint64, whose values travel as int64 until they are stored; their order stays the same.
+# Number that is subtracted from uint64, whose values travel as int64 until they are stored; their order stays the same.
 cdef uint64_t BIAS = <uint64_t>1 << 63
 
 

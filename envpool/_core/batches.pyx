@@ -80,7 +80,7 @@ cdef inline bint is_deliverable(Batches b, int64_t rows) noexcept:
 
 
 cdef class BatchTransforms:
-    """What is done to the rows of batches before they are handed out, see ``envpool/transforms/scaling.pyx``."""
+    """Transforms of the rows of batches before they are handed out, see ``envpool/transforms/scaling.pyx``."""
 
     cdef void apply(self, const Engine* e, Block* b, int64_t first, int64_t end) noexcept:
         """Transforms rows first to end - 1 of a block. It is called once per row, in the order of the rows."""

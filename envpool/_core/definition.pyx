@@ -110,7 +110,7 @@ class Description(
         ],
     )
 ):
-    """What an environment definition declares.
+    """Declarations of an environment definition.
 
     Attributes
     ----------

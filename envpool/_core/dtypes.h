@@ -1,4 +1,4 @@
-/* The dtypes of fields and their C types, once. What has a case for each dtype expands EP_NUMBERS. */
+/* The dtypes of fields and their C types, once. Code with a case for each dtype expands EP_NUMBERS. */
 #ifndef ENVPOOL_CORE_DTYPES_H
 #define ENVPOOL_CORE_DTYPES_H
 

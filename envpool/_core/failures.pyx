@@ -87,7 +87,7 @@ cdef str failure_text(const Engine* e, int32_t id, int32_t code):
 
 
 cdef class FailureReports:
-    """What the user of a pool learns of failed envs.
+    """Reports of failed envs to the user of a pool.
 
     The code of a failure is turned into a text while the row is still in flight, since only then does nobody step the
     env. If a failure is not raised, its text stays here until the row is handed out, whatever happens in between.

@@ -23,9 +23,9 @@ static inline uint64_t ep_bits_of(const uint8_t *flags, int64_t n) {
   return bits;
 }
 
-/* Writes the positions of the nonzero flags, of n, to `found` (n) in ascending order, and returns their number. What it
- * leaves in the rest of `found` means nothing: the first positions of a word are written whether or not there are as
- * many, since a branch for each would often be mispredicted. */
+/* Writes the positions of the nonzero flags, of n, to `found` (n) in ascending order, and returns their number. The
+ * rest of `found` is undefined: the first positions of a word are written whether or not there are as many, since a
+ * branch for each would often be mispredicted. */
 ENVPOOL_SIMD static int32_t ep_find_some_flags(const uint8_t *flags, int64_t n, int32_t *found) {
   const uint64_t last = (uint64_t)1 << 63; /* keeps a word nonzero, so that it has a first bit */
   int32_t k = 0;

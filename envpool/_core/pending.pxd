@@ -1,4 +1,4 @@
-"""What a worker does to an env before it steps or resets it: see pending.pyx."""
+"""Work of a worker on an env before it steps or resets it: see pending.pyx."""
 
 from libc.stdint cimport int32_t
 

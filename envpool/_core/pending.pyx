@@ -1,4 +1,4 @@
-"""What a worker does before it steps or resets an env: it seeds it, and puts parameters into force."""
+"""Work of a worker before it steps or resets an env: it seeds the env, and puts parameters into force."""
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memset

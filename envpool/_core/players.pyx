@@ -4,7 +4,7 @@ A block has a place for each player of each env, present or not, so that every r
 without players, only larger: the layout of a batch does not depend on who is present, and arrays (envs, players, ...)
 need no copy. pools/styles/players.py makes the rows and groups that users see of them.
 
-What a step reports of the players stays in arrays by env id until the rows of the env are written: they belong to the
+The report of a step on the players stays in arrays by env id until the rows of the env are written: they belong to the
 thread that has claimed the env. With SAME_STEP, the reset that follows has arrays of its own.
 
 Invariants:

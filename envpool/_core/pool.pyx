@@ -65,7 +65,7 @@ cdef object assign_cpus(Engine* e, object nodes):
 
 
 cdef class SendPart:
-    """What a send does besides sending actions, such as recording them; see Pool.send_actions()."""
+    """Additional work of a send, such as recording its actions; see Pool.send_actions()."""
 
     cdef int check(self, const int32_t* ids, int32_t n, bint receives) except -1:
         """Raises unless the part accepts a send to these envs, of which nothing has been sent yet. It runs no code of

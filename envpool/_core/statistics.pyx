@@ -285,7 +285,7 @@ cdef inline void end_game_in_reset(Tally* tally, Block* b, int64_t r, int32_t id
 
 
 cdef class Statistics:
-    """What a pool counts.
+    """Counters of a pool.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What all rooms may use: the machine, locks, packages, text of errors, windows."""
+"""Utilities that every package may use: the machine, locks, packages, text of errors, windows."""

@@ -1,8 +1,8 @@
 # optimize: -Og
 """Steps of a pool in the buffers of another library, and the sums of the rewards of episodes.
 
-The workers write a step into the buffers themselves. What they cannot write there, since a buffer has another dtype or
-is not contiguous, is copied.
+The workers write a step into the buffers themselves. If they cannot, since a buffer has another dtype or is not
+contiguous, the array is copied into the buffer.
 """
 
 import numpy as np

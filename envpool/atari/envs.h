@@ -55,7 +55,7 @@ struct Config {
   int64_t rom_size;
 };
 
-/* What a snapshot contains of an env, besides its emulator and its images. */
+/* An env in a snapshot, besides its emulator and its images. */
 struct EnvState {
   ep_pcg64 rng;
   uint64_t seed;

@@ -15,7 +15,7 @@ IMAGES: dict[str, Any] = {
     "padding_type": "reset",
 }
 
-#: What all presets have in common besides: the actions of a joystick, and no further infos.
+#: Further options that all presets share: the actions of a joystick, and no further infos.
 FORMS: dict[str, Any] = {
     "continuous": False,
     "continuous_action_threshold": 0.5,

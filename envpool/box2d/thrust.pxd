@@ -1,4 +1,4 @@
-"""What an action makes of the engines of LunarLander."""
+"""The thrust of the engines of LunarLander for an action."""
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t

@@ -18,7 +18,7 @@ from envpool.verify.gymnasium_oracle import GymnasiumOracle
 
 #: Second word of the seed of the generator that draws the wind of LunarLander's version 2.
 WIND_STREAM = 0x77696E64
-#: What LunarLander makes its world with.
+#: Name of the class of LunarLander's world.
 WORLD = f"{lunar_lander.__name__}.Box2D.b2World"
 PACKAGES = ("gymnasium", "box2d", "pygame-ce")
 

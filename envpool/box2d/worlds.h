@@ -47,7 +47,7 @@ struct WorldOptions {
   WorldParams params;
 };
 
-/* What an environment does for one env. Every function may run on any thread, without the GIL. */
+/* The functions of an environment, each for one env. Every function may run on any thread, without the GIL. */
 struct WorldFunctions {
   size_t env_size;        /* bytes of an env's struct, which is zeroed before the first call                        */
   const char *bad_action; /* error text where `set_action` returns an error code; may be NULL if it never does      */

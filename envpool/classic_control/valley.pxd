@@ -1,4 +1,4 @@
-"""What both mountain cars share: the order of their parameters, and drawing."""
+"""Shared code of both mountain cars: the order of their parameters, and drawing."""
 
 from libc.stdint cimport int32_t
 

@@ -1,4 +1,4 @@
-"""What both mountain cars share: drawing the hill, the car and the flag, and a part of their definitions.
+"""Shared code of both mountain cars: drawing the hill, the car and the flag, and a part of their definitions.
 
 The hill of the pool's options is drawn once per pool. The frame of a car whose parameters give it another hill takes
 longer, since its hill is drawn again. NumPy computes the line upstream, and the arithmetic here is the same.

@@ -18,7 +18,7 @@ from envpool.cli.progress import Progress
 from envpool.cli.watch.policy import add_policy_arguments, policy_of
 from envpool.evaluation.evaluate import MAX_STEPS, SEED, evaluate
 
-#: What is not left to ``--option``: the parameters of `evaluate`, and the seeds of environments.
+#: Arguments that are not left to ``--option``: the parameters of `evaluate`, and the seeds of environments.
 OWN: dict[str, str | None] = dict.fromkeys(signature(evaluate).parameters) | {
     "num_envs": "--num-envs",
     "episodes": "--episodes",

@@ -15,7 +15,7 @@ FAILED = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 READER_GONE = 141  # 128 + SIGPIPE
 
-#: What precedes the exception in a traceback, or in the part of a long one that follows its gap.
+#: The text before the exception in a traceback, or in the part of a long one that follows its gap.
 CALLS = re.compile(r"^(?:Traceback \(most recent call last\):|\[\.\.\.\]\n.*)\n(?: .*\n)*", re.MULTILINE)
 
 

@@ -50,8 +50,8 @@ class Option(NamedTuple):
     type : str
         Annotation of the values that are accepted.
     check : callable
-        ``check(name, value)`` returns the value in its normal form, or raises ConfigError or TypeError. What depends on
-        several options is checked by `check_together` or, for seeds, by `envpool.tasks.spec.validate`.
+        ``check(name, value)`` returns the value in its normal form, or raises ConfigError or TypeError.
+        `check_together` and, for seeds, `envpool.tasks.spec.validate` check options that depend on each other.
     text : str
         Meaning, one line of Markdown whose links start at the root of the repository.
     allowed : str

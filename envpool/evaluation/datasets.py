@@ -37,7 +37,7 @@ MINARI = "0.5.0"
 MINARI_ID = re.compile(r"[-_\w]+-v\d+")
 
 
-#: What `about` says about the normalisation of a pool.
+#: Keys of `about` for the normalisation of a pool.
 NORMALIZATION = ("normalization", "normalize_obs", "normalize_reward")
 
 
@@ -404,7 +404,7 @@ def read_normalization(path: str | Path) -> dict[str, Array] | None:
     Returns
     -------
     dict of str to numpy.ndarray, or None
-        What ``pool.normalization.set`` takes, in float64; None if the pool did not normalise.
+        The argument of ``pool.normalization.set``, in float64; None if the pool did not normalise.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from envpool.tasks.players import has_players, row_shape
 #: Takes the observations of all environments, in the form of the pool's API style, and returns their actions.
 Policy = Callable[[Any], Any]
 
-#: What error texts call the result of a policy.
+#: Name of the result of a policy in error texts.
 ACTION = "the action of a policy"
 
 

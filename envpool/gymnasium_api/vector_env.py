@@ -28,7 +28,7 @@ from envpool.tasks.players import refuse_players
 from envpool.tasks.resolve import resolve
 from envpool.tasks.spec import EnvSpec
 
-#: What gymnasium's ``np_random_seed`` is for an environment whose seed is unknown.
+#: Value of gymnasium's ``np_random_seed`` for an environment whose seed is unknown.
 UNKNOWN_SEED = -1
 #: The call that resets all environments, in texts of errors.
 WAY_OUT = "reset() without a mask"
@@ -37,7 +37,7 @@ ENDED = (
     "the episode of {env} has ended: call reset(options={'reset_mask': mask}), where the bool array mask is True for "
     "each environment whose episode has ended"
 )
-#: What a pool raises if it refuses a call, after which the observations of the last one are still those of the
+#: Exceptions of a pool that refuses a call, after which the observations of the last one are still those of the
 #: environments. Any other exception, such as Ctrl-C, may have come between the end of a call and the use of its result.
 REFUSALS = (EnvPoolError, TypeError, ValueError)
 #: Render mode with which `render` returns the frames of all steps since its last call.

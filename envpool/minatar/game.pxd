@@ -1,4 +1,4 @@
-"""What the games of MinAtar share: sticky actions, the pace at which games get harder, and boards of 10 x 10 cells.
+"""Shared code of the MinAtar games: sticky actions, the pace at which games get harder, and boards of 10 x 10 cells.
 
 A game is a record that begins with an `Agent`, and a table of `Rules`. `define_game` makes an environment of them.
 """

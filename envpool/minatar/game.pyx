@@ -1,4 +1,4 @@
-"""What the games of MinAtar share: their environment definitions, options, seeds, saved states and frames.
+"""Shared code of the MinAtar games: their environment definitions, options, seeds, saved states and frames.
 
 Source of the rules: MinAtar 1.0.15 (Young and Tian, MinAtar: An Atari-Inspired Testbed for Thorough and Reproducible
 Reinforcement Learning Experiments, 2019), gymnasium's ``MinAtar/<Game>-v0`` and ``-v1``. The package is under the GNU

@@ -1,4 +1,4 @@
-"""What the agent sees: a square of cells in front of it, as it is turned with the agent."""
+"""The view of the agent: a square of cells in front of it, as it is turned with the agent."""
 
 from libc.stdint cimport int32_t, uint32_t
 
@@ -6,7 +6,7 @@ from envpool.minigrid.structs cimport MAX_VIEW, OPAQUE_SHIFT, Params, World
 from envpool.minigrid.world cimport cells_of, dx_of, dy_of, wall_cell
 
 # The square: cell (i, j) is in column i from the left and row j from the far end; the agent is in the middle of the
-# last row. What the agent carries is in its cell.
+# last row. Its cell has the object that it carries.
 cdef struct View:
     uint32_t cells[MAX_VIEW * MAX_VIEW]     # i * size + j
     uint32_t visible[MAX_VIEW]              # by row j: a bit for each column i that the agent sees

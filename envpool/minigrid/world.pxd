@@ -1,4 +1,4 @@
-"""What levels are made of: cells, random numbers, walls, objects, the agent and the words of a mission."""
+"""Building blocks of levels: cells, random numbers, walls, objects, the agent and the words of a mission."""
 
 from libc.stdint cimport int32_t, uint32_t
 

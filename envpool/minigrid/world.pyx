@@ -1,4 +1,4 @@
-"""What levels are made of; world.pxd documents the functions."""
+"""Building blocks of levels; world.pxd documents the functions."""
 
 from libc.stdint cimport int16_t, int32_t, uint32_t
 from libc.string cimport memmove, memset, strlen

@@ -1,4 +1,4 @@
-"""What upstream's wrappers add to a level: seeds of resets, exploration bonuses, and the direction of the goal.
+"""Additions of upstream's wrappers to a level: seeds of resets, exploration bonuses, and the direction of the goal.
 
 Their tables follow the options in the config of a definition: seeds, then directions; then the tiles of observations.
 """
@@ -10,7 +10,7 @@ from envpool.minigrid.structs cimport GOAL, NUM_ACTIONS, Params, World
 from envpool.minigrid.world cimport cells_of, kind_of
 from envpool.numerics.rng cimport ep_pcg64_seed
 
-# What is counted, in the order of wrappers.BONUSES.
+# Subjects of the bonuses, in the order of wrappers.BONUSES.
 cdef enum Bonus:
     NO_BONUS, POSITION_BONUS, ACTION_BONUS
 

@@ -207,7 +207,7 @@ cdef bint is_valid(const World* w, const Config* c) noexcept nogil:
 
 
 cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
-    """What a collector holds, or how many collectors have something for a deposit; and treasures that are left."""
+    """The treasure of a collector, or the number of collectors with one for a deposit; and the treasures left."""
     cdef int32_t i, n = num_collectors(c)
     if agent < n:
         figures[0] = holdings(w, c)[agent]

@@ -190,7 +190,7 @@ cdef int neighbours_of(object config, str name) except? -1:
 
 
 cdef class ScenarioFunctions:
-    """What a scenario does."""
+    """The functions of a scenario."""
 
     cdef Rules rules
     cdef envpool_env env_def

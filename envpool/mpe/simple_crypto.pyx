@@ -58,7 +58,7 @@ cdef bint colour_of(const World* w, const Config* c, int32_t entity, double* col
 
 
 cdef void measure(const World* w, const Config* c, int32_t agent, double* figures) noexcept nogil:
-    """What the agent said, and the secret."""
+    """The message of the agent, and the secret."""
     cdef int32_t i
     for i in range(SYMBOLS):
         figures[i] = speech(w, c, agent)[i]

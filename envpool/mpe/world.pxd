@@ -231,7 +231,7 @@ cdef int32_t landmark_places(const Config* c) noexcept nogil
 
 # ---- rewards ---------------------------------------------------------------------------------------------------------
 
-# What an agent loses at a coordinate outside of the arena.
+# Penalty of an agent for a coordinate outside of the arena.
 cdef double excess(double coordinate) noexcept nogil
 
 # The reward of each agent is the mean distance, at most 2, of agents to the targets (num_agents, 2) that an optimal

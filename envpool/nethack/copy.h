@@ -6,7 +6,7 @@
  * - Its writable data are saved once. Restoring them resets the game much faster than loading the library again.
  * - All symbols are resolved when the copy is loaded, so that the game never calls the loader.
  * - Calls of abort, exit and _exit, with which the game reacts to its own errors, lead back to the caller of the game,
- *   instead of ending the process. What the game allocates is freed when it ends, see heap.h. The files that it opens
+ *   instead of ending the process. The memory of the game is freed when it ends, see heap.h. The files that it opens
  *   are not standard streams of this process, see open.h.
  *
  * Functions return 0, or -1 and say why in `why`. Different copies may be used at the same time. */
@@ -118,8 +118,8 @@ static int nh_fail(nh_copy *c, const char *what, const char *reason) {
   return -1;
 }
 
-/* Undoes nh_replace_calls(). What was allocated while the copy was loaded is freed while it is unloaded, and must go back to
- * where it comes from. */
+/* Undoes nh_replace_calls(). Unloading the copy frees what loading it allocated, which must go back to where it
+ * comes from. */
 static void nh_restore_calls(nh_copy *c) {
   for (size_t k = 0; k < NH_NUM_REPLACED; k++) {
     if (c->calls[k].slot != NULL) *c->calls[k].slot = c->calls[k].original;

@@ -28,7 +28,7 @@ enum {
   NH_NUM_ARRAYS
 };
 
-/* What passes between the game and its caller at each key. */
+/* Data that the game and its caller exchange at each key. */
 typedef struct nh_exchange {
   int key;                     /* in: the key that is pressed                                                     */
   int done;                    /* out: nonzero: the game is over                                                  */

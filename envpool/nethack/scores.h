@@ -1,5 +1,5 @@
-/* What games leave in the folder of an environment for later games: the list of scores, from which the game also takes the
- * names of statues, and bones, the levels on which heroes have died. */
+/* Files that games leave in the folder of an environment for later games: the list of scores, from which the game also
+ * takes the names of statues, and bones, the levels on which heroes have died. */
 #ifndef ENVPOOL_NETHACK_SCORES_H
 #define ENVPOOL_NETHACK_SCORES_H
 

@@ -83,7 +83,7 @@ class Group(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """What EnvPool's name of an environment stands for.
+    """Meaning of EnvPool's name of an environment.
 
     Attributes
     ----------

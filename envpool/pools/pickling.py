@@ -41,8 +41,8 @@ class Recipe:
     render : dict or None
         The options of ``make`` that concern rendering; None if the pool has no render mode.
     opponents : (callable, dict) or None
-        What makes the class of pools with opponents of a pool class, and the options `controlled` and `opponents`, the
-        latter with the present policy; None without opponents.
+        The function that makes the class with opponents of a pool class, and the options `controlled` and
+        `opponents`, the latter with the present policy; None without opponents.
     """
 
     entry: TaskEntry | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class PoolStats:
-    """What a pool has counted since it was made.
+    """Counters of a pool since it was made.
 
     Attributes
     ----------

@@ -75,7 +75,7 @@ static inline int saved_as_its_type(saved_reader *r, const saved_game *game, con
   if (e->rx < (t->min_rx ? t->min_rx : SAVED_MIN_RADIUS)) return saved_refuse(r, "rx");
   if (e->ry < (t->min_ry ? t->min_ry : SAVED_MIN_RADIUS)) return saved_refuse(r, "ry");
   if (e->grow_rate != t->growth) return saved_refuse(r, "grow_rate");
-  /* What grows must vanish before it is huge. */
+  /* An entity that grows must vanish before it is huge. */
   if (t->growth > 1 && (e->expire_time < 1 || e->expire_time > 8)) return saved_refuse(r, "expire_time");
   if (e->expire_time > 0 && e->life_time > e->expire_time + 1) return saved_refuse(r, "life_time");
   return 1;

@@ -1,4 +1,4 @@
-/* What states of Procgen's 16 games may contain: a row for each game, with tables of its fields, entities and cells.
+/* Allowed contents of states of Procgen's 16 games: a row for each game, with tables of its fields, entities and cells.
  *
  * The bounds are those of the games, where an index depends on them. Where a number only has to be of a sane size, they
  * are wider.

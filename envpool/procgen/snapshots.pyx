@@ -88,7 +88,7 @@ cdef int check(Env* env, saved_reader* reader, const char* data, int64_t size) n
 
 
 cdef int check_all(void* state, const envpool_snapshots* snapshots) noexcept nogil:
-    """Check snapshots. What all states of the pool share, such as its options, is in the state of any of its envs."""
+    """Check snapshots. The state of any env of the pool has all that its states share, such as the options."""
     cdef char* data = <char*>malloc(MAX_STATE_BYTES)
     cdef Env* env
     cdef saved_reader reader

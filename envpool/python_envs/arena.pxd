@@ -113,7 +113,7 @@ cdef inline char* row_of(const View* v, int32_t field, int32_t id) noexcept nogi
 cdef inline epy_outcome* outcome_of(const View* v, int32_t id) noexcept nogil:
     return <epy_outcome*>(v.outcomes + id % v.num_workers * v.outcomes_bytes) + id // v.num_workers
 
-# What a step reports of the players of an env, one array after the other: `envpool_batch.player_*` of the env. If
+# The report of a step on the players of an env, one array after the other: `envpool_batch.player_*` of the env. If
 # `stores`, it is written to the arena, else read from there.
 cdef inline void copy_report(const View* v, const envpool_batch* b, int32_t id, bint stores) noexcept nogil:
     cdef int64_t size = v.num_players, at = id * size

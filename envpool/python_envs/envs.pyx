@@ -1,7 +1,7 @@
 # optimize: -Og
 """The env definition whose environments are Python objects in this process: every function takes the GIL.
 
-`Envs` holds the environments of one pool. What their last step returned stays there until the next one: observations as
+`Envs` holds the environments of one pool. The results of their last step stay there until the next one: observations as
 arrays, to which `source` points so that rows are copied without the GIL, and infos and objects until the batch is
 handed out. An env belongs to the thread that steps it, as in every env definition.
 """

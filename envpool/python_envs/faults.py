@@ -12,7 +12,7 @@ from envpool.errors import EnvPoolError
 #: Longest text of a failure, in characters: the pool's buffer for texts, with room for characters of several bytes.
 LONGEST = 3500
 
-#: What a worker says of an environment that its predecessor had; the pool knows how that process ended.
+#: Error text of a worker for an environment of its predecessor; the pool knows how that process ended.
 LOST_TEXT = "the process of the environment ended, and the state of the episode with it"
 
 

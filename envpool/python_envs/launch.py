@@ -28,7 +28,7 @@ from envpool.python_envs.arena import Arena
 from envpool.python_envs.processes import PolledProcess, Process, parent_of_workers, process_of_child
 from envpool.python_envs.worker import Worker, end_strays, follow
 
-#: What a fresh interpreter runs: modules are found where the pool's process finds them.
+#: Program of a fresh interpreter: modules are found where the pool's process finds them.
 PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); from {module} import main; main(sys.stdin.buffer)"
 )

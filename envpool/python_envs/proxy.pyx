@@ -176,7 +176,7 @@ cdef class Proxy(EnvsBase):
         cdef int64_t at
         cdef int32_t id, entry
         commands = [self.fitting("the arguments of a call", args, (method, args)) for args in arguments]
-        # What a Ctrl-C has left in the rings still writes to the windows.
+        # Entries that a Ctrl-C has left in the rings still write to the windows.
         for worker in {i % self.arena.v.num_workers for i in ids}:
             self.await_answers(worker, epy_load(&self.arena.v.boxes[<int32_t>worker].head))
         places = []

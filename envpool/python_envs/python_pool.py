@@ -44,7 +44,7 @@ class PythonStyle:
 
     @property
     def flatten_action(self) -> Any:
-        """What makes arrays by field name of structured actions; see `Style.flatten_action`."""
+        """Function that turns structured actions into arrays by field name; see `Style.flatten_action`."""
         layout = self.spec.config.source.actions
         return None if layout.is_single or self.spec.num_players else partial(flat_action, layout)
 
@@ -298,7 +298,7 @@ class PythonPool:
         Returns
         -------
         tuple
-            One result per environment. What the method raises is raised here.
+            One result per environment. Exceptions of the method are raised here.
 
         Raises
         ------

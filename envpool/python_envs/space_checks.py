@@ -1,4 +1,4 @@
-"""What ``make_python(..., debug=True)`` checks: that observations are in their space; errors name the element."""
+"""The checks of ``make_python(..., debug=True)``: observations are in their space; errors name the element."""
 
 from __future__ import annotations
 

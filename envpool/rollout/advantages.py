@@ -24,7 +24,7 @@ PER_THREAD = 2**17
 
 
 class Advantages(NamedTuple):
-    """What `gae` returns.
+    """Result of `gae`.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Advantages(NamedTuple):
 
 
 class VTrace(NamedTuple):
-    """What `vtrace` returns.
+    """Result of `vtrace`.
 
     Attributes
     ----------

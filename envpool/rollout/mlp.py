@@ -22,7 +22,7 @@ from envpool.sampling.sampler import Sampler, as_sampler
 #: A layer: weight, bias, name of the activation and the alpha of "elu".
 Layer = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], str, float]
 
-#: What to do instead.
+#: The way out, for error texts.
 WAY_OUT = "pass collect() a function act(result) instead, which returns actions and extras"
 #: Activations of torch that an MLP computes, by the name of the class.
 TORCH_ACTIVATIONS = {"Tanh": "tanh", "ReLU": "relu", "ELU": "elu"}

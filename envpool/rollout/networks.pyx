@@ -122,7 +122,7 @@ cdef class Policy:
 
 
 cdef class Answers:
-    """What a policy answers to observations, and the memory that this takes.
+    """Answers of a policy to observations, and the memory for them.
 
     Parameters
     ----------

@@ -741,7 +741,7 @@ cdef class Recorder(PoolDriver):
             self.leave_pool(visit)
 
     cdef void start_over(self, RolloutMemory memory) noexcept:
-        """Begins a rollout without observations. What was recorded since the last finish() is dropped."""
+        """Begins a rollout without observations, and drops the steps since the last finish()."""
         self.memory = memory
         memset(cnp.PyArray_DATA(self.words), 0, cnp.PyArray_NBYTES(self.words))
         self.recorded = self.longest = self.in_flight = 0

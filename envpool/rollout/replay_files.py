@@ -20,7 +20,7 @@ HEADER = 30
 MAPPED = 1 << 20
 #: Bytes that are read at once to check them.
 CHUNK = 1 << 20
-#: What zipfile and NumPy raise if bytes of an archive or of the header of an array were changed.
+#: Exceptions of zipfile and NumPy if bytes of an archive or of the header of an array were changed.
 DAMAGES = (
     zipfile.BadZipFile,
     ValueError,

@@ -310,7 +310,7 @@ class EnvSpec:
 
     @cached_property
     def _game_numbers(self) -> tuple[int, int, int, bool] | None:
-        """What the statistics of whole games need, see `envpool.tasks.statistics.game_numbers`."""
+        """The argument `games` of `Statistics`, see `envpool.tasks.statistics.game_numbers`."""
         games = self.definition.game_fields(self.common_config)
         return game_numbers(games, self._description.fields, self.env.__name__)
 

@@ -16,7 +16,7 @@ from envpool.training.runs import make_pool
 
 #: Seed of evaluations, far from the seeds of training, and their number of episodes.
 EVALUATION_SEED, EPISODES = 1_000_000, 100
-#: What the file of a policy consists of.
+#: Keys of the file of a policy.
 KEYS = {"task", "options", "hidden", "networks", "scale"}
 
 

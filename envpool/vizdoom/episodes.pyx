@@ -166,7 +166,7 @@ cdef bint continue_game(Envs* s, Env* env) noexcept nogil:
 
 
 cdef void start_episode(Envs* s, Env* env) noexcept nogil:
-    """What a player has when an episode starts."""
+    """Set the state of a player at the start of an episode."""
     env.is_fresh = env.is_over = env.is_time_up = False
     env.is_restored = False
     env.num_frames = 0

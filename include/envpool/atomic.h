@@ -1,4 +1,4 @@
-/* What the scheduling core needs and Cython cannot say: C11-style atomics through compiler builtins, pause,
+/* Primitives of the scheduling core that Cython lacks: C11-style atomics through compiler builtins, pause,
  * clock; and futexes, from futex.h.
  *
  * Naming: ep_<operation>_<order><bits>; orders are rlx (relaxed), acq (acquire), rel (release) and sc (sequentially

@@ -49,9 +49,9 @@
  * - tests/_core/abi/ has a frozen copy of the first header of this version. Tests run a plug-in that was compiled
  *   against the copy, and check that its structs are prefixes of those here. The copy is never edited.
  *
- * What the next headers append, and where it goes:
+ * Members that the next headers append, and where they go:
  *
- * - What create() should know, such as the number of threads or the memory node of an env: to envpool_setup.
+ * - Information for create(), such as the number of threads or the memory node of an env: to envpool_setup.
  * - Other kinds of frames, such as depth: envpool_frames.kind, with a bit of `flags` for each kind an env can draw.
  */
 #ifndef ENVPOOL_ENV_H
@@ -119,7 +119,7 @@ typedef struct envpool_field {
   int32_t num_high;                /* like num_low                                                                */
 } envpool_field;
 
-/* What create() gets. */
+/* The argument of create(). */
 typedef struct envpool_setup {
   uint32_t struct_size; /* sizeof(envpool_setup) of the pool                                                      */
   uint32_t abi_version; /* ENVPOOL_ABI_VERSION of the pool                                                        */

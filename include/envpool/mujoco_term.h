@@ -29,7 +29,7 @@ extern "C" {
 #define ENVPOOL_MUJOCO_TERM_VERSION 1
 #define ENVPOOL_MUJOCO_TERM_CAPSULE "envpool.mujoco_term"
 
-/* What the function gets: one environment, after a step or a reset. */
+/* The argument of the function: one environment, after a step or a reset. */
 typedef struct envpool_mujoco_call {
   uint32_t struct_size; /* sizeof(envpool_mujoco_call) of the pool                                                */
   int32_t is_reset;     /* nonzero: the episode begins; zero: a step                                              */

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* What a step leads to. All zero at first. */
+/* Results of a step. All zero at first. */
 typedef struct envpool_outcome {
   double reward;
   int32_t terminated;

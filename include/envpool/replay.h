@@ -18,7 +18,7 @@ extern "C" {
 
 /* ---- recording ---- */
 
-/* What an env has done since its episode began. All zero at first. */
+/* The history of an env since its episode began. All zero at first. */
 typedef struct envpool_history {
   uint8_t *rows;    /* one row of bytes per step (num_rows); NULL until the first one                             */
   int64_t num_rows;

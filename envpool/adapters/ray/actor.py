@@ -16,7 +16,7 @@ from envpool.errors import EnvStepError
 from envpool.pools.recovery import drop_in_flight
 from envpool.tasks.players import has_players
 
-#: What a call that may fail returns: the failures by global env id, and the result; one of them is None.
+#: Result of a call that may fail: the failures by global env id, and the result; one of them is None.
 Outcome = tuple[dict[int, str] | None, Any]
 
 

@@ -1,4 +1,4 @@
-/* What the physics and the frames of CarRacing share: sizes, and the outlines of the car. */
+/* Shared by the physics and the frames of CarRacing: sizes, and the outlines of the car. */
 #ifndef ENVPOOL_BOX2D_CAR_RACING_SHAPES_H
 #define ENVPOOL_BOX2D_CAR_RACING_SHAPES_H
 

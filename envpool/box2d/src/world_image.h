@@ -6,9 +6,9 @@
 
 #include "archive.h"
 
-/* What steps change in a world, in a form without addresses: the poses, velocities, forces and sleep of the bodies, the
- * impulses and limits of the joints, the contacts with their manifolds in the order of the solver, and the tree of the
- * broad phase node by node, since the order in which contacts begin depends on it.
+/* The parts of a world that steps change, in a form without addresses: the poses, velocities, forces and sleep of the
+ * bodies, the impulses and limits of the joints, the contacts with their manifolds in the order of the solver, and the
+ * tree of the broad phase node by node, since the order in which contacts begin depends on it.
  *
  * Everything else is what the environment created: bodies, fixtures, shapes and joints. Loading needs a world in which
  * the environment has created them again, in the same order, and which has not been stepped. Its fixtures must have

@@ -21,7 +21,7 @@ TITLE = "self-test"
 #: Env definitions of each family that are tested, steps of their pools, and environments in them.
 DEFINITIONS, STEPS, NUM_ENVS = 3, 20, 4
 CHILD = "import sys; from envpool.cli.doctor.self_test import main; main(sys.argv[1])"
-#: What to do about a failure that no installation explains.
+#: Advice for a failure that no installation explains.
 REPORT = "`envpool verify TASK` shows where results differ; please report it with the output of `envpool doctor --json`"
 
 

@@ -32,5 +32,5 @@ cdef bint is_sensible(Rooms* g, bint is_unblocking) noexcept nogil
 cdef void say_instruction(Rooms* g) noexcept nogil
 # The number of walks through the maze that upstream counts for an instruction.
 cdef int32_t count_walks(const World* w) noexcept nogil
-# What a step has done about the instruction.
+# Progress that a step has made with the instruction.
 cdef Status verify(World* w, int32_t action) noexcept nogil

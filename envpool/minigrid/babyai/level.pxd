@@ -1,4 +1,4 @@
-"""What BabyAI's levels share: their generation with rejected samples, and checks and choices of objects."""
+"""Shared code of BabyAI's levels: their generation with rejected samples, and checks and choices of objects."""
 
 from libc.stdint cimport int32_t, uint32_t
 

@@ -1,4 +1,4 @@
-"""What BabyAI's levels share; level.pxd documents the functions.
+"""Shared code of BabyAI's levels; level.pxd documents the functions.
 
 Source of the rules: minigrid 3.2.0, ``minigrid.envs.babyai`` (Chevalier-Boisvert et al., BabyAI: A Platform to Study
 the Sample Efficiency of Grounded Language Learning, 2019). Rejected samples have drawn from the generator.

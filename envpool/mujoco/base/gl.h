@@ -23,7 +23,7 @@ typedef struct ep_gl_context {
   void *buffer; /* OSMesa: the memory that stands for the window */
 } ep_gl_context;
 
-/* What was current on a thread before ep_gl_enter(). */
+/* The context and surfaces that were current on a thread before ep_gl_enter(). */
 typedef struct ep_gl_before {
   void *context, *display, *draw, *read;
   unsigned long drawable;

@@ -1,4 +1,4 @@
-"""What the compiler makes of a declaration: the rows of the tables that program.pxd describes."""
+"""The result of compiling a declaration: the rows of the tables that program.pxd describes."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ class Norm(Reduction, operation="norm"):
     """The Euclidean norm, as ``np.linalg.norm`` computes it."""
 
 
-#: What dm_control computes from `value_at_margin`, by the name of the sigmoid.
+#: Sigmoids for which dm_control computes a scale from `value_at_margin`.
 SIGMOIDS = ("gaussian", "linear", "quadratic", "long_tail", "reciprocal")
 
 

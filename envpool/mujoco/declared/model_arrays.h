@@ -1,4 +1,4 @@
-/* What declarations name in a model and its simulation: arrays of mjData, and objects with names. */
+/* Names that declarations use for a model and its simulation: arrays of mjData, and objects with names. */
 #ifndef ENVPOOL_MUJOCO_MODEL_ARRAYS_H
 #define ENVPOOL_MUJOCO_MODEL_ARRAYS_H
 

@@ -1,4 +1,4 @@
-"""What a compiled declaration computes: the instructions of each step, and the parts of each reset.
+"""The program of a compiled declaration: the instructions of each step, and the parts of each reset.
 
 program.pxd describes the tables. Draws of resets are those of the generator of the conventions, in the order of the
 declaration.

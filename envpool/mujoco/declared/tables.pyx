@@ -41,7 +41,7 @@ FREE, BALL = 0, 1                   # mjtJoint
 
 
 cdef class ModelIndex:
-    """What a declaration can name in a model.
+    """Index of the names in a model that a declaration can use.
 
     Parameters
     ----------

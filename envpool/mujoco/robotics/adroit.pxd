@@ -1,4 +1,4 @@
-"""What the tasks of the Adroit hand share (Rajeswaran et al., 2018): actions, resets, sparse rewards, env definitions.
+"""Shared code of the Adroit hand tasks (Rajeswaran et al., 2018): actions, resets, sparse rewards, env definitions.
 
 The module of a task takes everything that most tasks need from here. It contains a struct of options that begins with
 an `Adroit`, `reset`, `step` and `observe`, and the class of the env definition.

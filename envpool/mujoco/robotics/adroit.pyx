@@ -1,4 +1,4 @@
-"""What the tasks of the Adroit hand share; adroit.pxd documents the functions.
+"""Shared code of the Adroit hand tasks; adroit.pxd documents the functions.
 
 Upstream sets gains of actuators when an environment is made. These gains are those of its models already.
 """

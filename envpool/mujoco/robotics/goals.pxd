@@ -1,4 +1,4 @@
-"""What the goal environments of Gymnasium-Robotics share: goals, generators, distances, and their env definitions.
+"""Shared code of the goal environments of Gymnasium-Robotics: goals, generators, distances, and their env definitions.
 
 The module of a task takes what it needs from here. Its observation consists of ``observation``, ``achieved_goal`` and
 ``desired_goal``, in this order.

@@ -1,4 +1,4 @@
-"""What the goal environments of Gymnasium-Robotics share; goals.pxd documents the functions."""
+"""Shared code of the goal environments of Gymnasium-Robotics; goals.pxd documents the functions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What PointMaze and AntMaze share: goals in a maze (``gymnasium_robotics.envs.maze``), and where episodes begin.
+"""Shared code of PointMaze and AntMaze: goals in a maze (``gymnasium_robotics.envs.maze``), and where episodes begin.
 
 A module of a task keeps a `MazeState` in Sim.task_state and a `MazeOptions` in its struct of options. Its `reset` calls
 begin_episode() and places the robot at MazeState.start; its `step` calls finish_step() after the simulation.

@@ -83,7 +83,7 @@ INFO: dict[str, Mapping[str, Any]] = {
     "kitchen": {key: tasks(key) for key in ("tasks_to_complete", "step_task_completions", "episode_task_completions")},
     **{f"adroit_{name}": {"success": success} for name in ("door", "hammer", "pen", "relocate")},
 }
-#: What upstream's info lacks, by module and version.
+#: Keys that upstream's info lacks, by module and version.
 UPSTREAM_LACKS = {("ant_maze", "v3"): ("success", "reward_contact"), ("ant_maze", "v4"): ("reward_contact",)}
 
 

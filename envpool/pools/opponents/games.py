@@ -1,4 +1,4 @@
-"""What a pool with opponents keeps of its environments, and how it merges the steps that are one for the user."""
+"""State of the environments in a pool with opponents, and how it merges the steps that are one for the user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IDLE, SENT, ASKS, READY = range(4)
 
 
 class Games:
-    """What the pool keeps of each environment: arrays by env id. The methods change nothing.
+    """State of each environment, in arrays by env id. The methods change nothing.
 
     Parameters
     ----------

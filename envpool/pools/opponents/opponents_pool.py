@@ -11,8 +11,8 @@ Invariants:
   no signal interrupts. So do the core and `Games.stage` change together; see `envpool.pools.uninterrupted`.
 - Opponents see copies, never arrays that the user has.
 - While an opponent is asked, no call may change what its answer belongs to: see `_check_not_asking`.
-- While one thread receives, another one may send. What a send notes in `Games` is complete before its result is merged:
-  see `_sending`.
+- While one thread receives, another one may send. The notes of a send in `Games` are complete before its result is
+  merged: see `_sending`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ RECV = "call recv() first, or reset() without ids"
 
 
 class Request(NamedTuple):
-    """What a call of ``recv`` waits for.
+    """Condition that a call of ``recv`` waits for.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class OpponentsPool(OpponentActions):
 
     @property
     def _recorded(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], list[tuple[int, ...]]]:
-        """What a rollout records: `Games.shown` and `Games.has_begun`, and the shapes of the rows of all arrays."""
+        """Data that a rollout records: `Games.shown`, `Games.has_begun`, and the shapes of the rows of all arrays."""
         layout, games = self._layout, self._games
         shapes = [
             (len(self.spec.shown_players), *array.shape[2:]) if is_viewed else array.shape[1:]

@@ -22,7 +22,7 @@ ENTRIES = ("episode:", "game:", "final:")
 
 
 class Kind(Enum):
-    """What happens to an array when a further step of the same send is merged."""
+    """Rule by which an array is merged with that of a further step of the same send."""
 
     SUM = auto()
     ANY = auto()  # bool: whether any step said so

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     class BatchedTimeStep(NamedTuple):
-        """What type checkers know of a ``dm_env.TimeStep`` of arrays, whose methods return arrays, too."""
+        """Type of a ``dm_env.TimeStep`` of arrays for type checkers; its methods return arrays, too."""
 
         step_type: npt.NDArray[np.int32]
         reward: npt.NDArray[np.float32]
@@ -114,7 +114,7 @@ class DMEnvPool(EnvPool, dm_env.Environment):
     _style = DMStyle
     _suffix = "DMEnvPool"
 
-    if TYPE_CHECKING:  # What the inherited methods return in this style.
+    if TYPE_CHECKING:  # Results of the inherited methods in this style.
 
         def reset(
             self,

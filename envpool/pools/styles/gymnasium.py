@@ -87,7 +87,7 @@ class GymnasiumEnvPool(GymPool, gymnasium.vector.VectorEnv, gymnasium.Env):  # t
     _style = GymnasiumStyle
     _suffix = "GymnasiumEnvPool"
 
-    if TYPE_CHECKING:  # What the inherited methods return in this style.
+    if TYPE_CHECKING:  # Results of the inherited methods in this style.
         spec: EnvSpec  # type: ignore[assignment]
         observation_space: gymnasium.Space[Any]
         action_space: gymnasium.Space[Any]

@@ -22,7 +22,7 @@ namespace envpool::vizdoom {
 
 enum { kMaxArguments = 512, kTextSize = 512 };
 
-/* What all engines of a pool have in common. */
+/* Settings that all engines of a pool share. */
 struct Launch {
   char **arguments;        /* of the program (num_arguments), the program first                           */
   int32_t num_arguments;   /* at most kMaxArguments - 11                                                  */

@@ -86,7 +86,7 @@ struct GameState {
   int32_t player_frag_count[kPlayers];
 };
 
-/* What follows the tables of labels, objects, sectors and lines, at the end of the state region. */
+/* The counters that follow the tables of labels, objects, sectors and lines, at the end of the state region. */
 struct Counters {
   int32_t hit_count;
   int32_t hits_taken;

@@ -1,4 +1,4 @@
-// What matches need of the menu. Nothing is drawn, so pages, captions and the radar do nothing.
+// The parts of the menu that matches need. Nothing is drawn, so pages, captions and the radar do nothing.
 #pragma once
 
 #include <string>
