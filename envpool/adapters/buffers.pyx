@@ -12,20 +12,17 @@ cimport numpy as cnp
 from cpython.dict cimport PyDict_Copy, PyDict_Size
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.ref cimport Py_INCREF, PyObject
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
+from envpool._core.blocks cimport PyList_GET_ITEM, is_held_elsewhere
 from envpool._core.flags cimport ep_find_flags
 from envpool._core.pool cimport Pool
 from envpool.rollout.redirected cimport RedirectedSteps
 
 from envpool.adapters.lazy import LazyRows
 from envpool.errors import ConfigError, PoolStateError
-
-cdef extern from "Python.h":
-    PyObject* PyList_GET_ITEM(object items, Py_ssize_t i)   # borrowed: the reference is not counted
-    Py_ssize_t Py_REFCNT(PyObject* o)
 
 cnp.import_array()
 
@@ -262,11 +259,9 @@ cdef class StepBuffers:
     cdef dict about(self, double total, int64_t length):
         """Return a dict about an episode that no user holds: filling an old one costs less than making one."""
         cdef dict entry
-        cdef PyObject* old
         self.turn = <unsigned int>(self.turn + 1) % DICTS
-        old = PyList_GET_ITEM(self.dicts, self.turn)
-        if Py_REFCNT(old) == 1:
-            entry = <dict>old
+        if not is_held_elsewhere(self.dicts, self.turn):
+            entry = <dict>PyList_GET_ITEM(self.dicts, self.turn)
             fill(entry, total, length)
             if PyDict_Size(entry) == 2:     # else the user has added items
                 return entry
