@@ -1,7 +1,7 @@
 """The pool as Python sees it: see pool.pyx."""
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from envpool._core.actions cimport ActionTable
 from envpool._core.batches cimport Batches
@@ -41,7 +41,7 @@ cdef class Pool:
     cdef int check_send(self, const int32_t* ids, int32_t n, SendPart part, int visit, int activities) except -1
     cdef bint redirect(self, BatchBlock block) noexcept
     cdef void launch(self, const int32_t* ids, int32_t n, bint returns_at_once) noexcept
-    cdef object receive(self, ResultTemplate template, bint may_be_empty)
+    cdef object receive(self, ResultTemplate template, bint may_be_empty, int64_t rows)
 
     cdef int32_t send_resets(self, object env_id, object seeds, ResetOptions options, int visit,
                              int activities) except -1

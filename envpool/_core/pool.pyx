@@ -460,25 +460,28 @@ cdef class Pool:
     cdef object receive_resets(self, object env_id, ResultTemplate template):
         """Returns the rows of envs that reset, and of no others; without env_id, the next batch."""
         if env_id is None:
-            return self.receive(template, False)
-        while self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
-            self.batches.wait()
-            batch = self.batches.deliver(template, env_id.shape[0])
-            if batch is not None:       # else another thread has added rows to the block
+            return self.receive(template, False, -1)
+        if self.engine.is_sync and self.engine.outstanding == env_id.shape[0] > 0 and self.partial.mode == WHOLE:
+            batch = self.receive(template, False, env_id.shape[0])
+            if batch is not None:
                 return batch
         return self.partial.receive_some(template, None, None, env_id)
 
-    cdef object receive(self, ResultTemplate template, bint may_be_empty):
-        """Returns the next batch. may_be_empty: an empty batch if nothing is in flight."""
+    cdef object receive(self, ResultTemplate template, bint may_be_empty, int64_t rows):
+        """Returns the next batch. may_be_empty: an empty batch if nothing is in flight.
+
+        None: another thread has sent or received, so that the batch would not have `rows` rows; it stays in the pool.
+        `rows` is compared with the envs in flight; a negative number, which async pools need, stands for any.
+        """
         if may_be_empty and self.engine.outstanding == 0:
             return self.batches.empty(template)
         check_can_fill(self.engine)
         if self.partial.mode != WHOLE:
-            return self.partial.receive(template, None, -1, -1, -1)
+            return self.partial.receive(template, None, -1, -1, rows)
         batch = None
-        while batch is None:
+        while batch is None and (rows < 0 or rows == self.engine.outstanding):
             self.batches.wait()
-            batch = self.batches.deliver(template, -1)
+            batch = self.batches.deliver(template, rows)
         return batch
 
     def recv(self, bint reset=False, bint return_info=True, *, min_ready=None, timeout=None, env_id=None, env_ids=None):
@@ -524,7 +527,7 @@ cdef class Pool:
                     raise TypeError("recv() takes env_id or env_ids, two names of one argument, not both")
                 env_id = env_ids
             if min_ready is None and timeout is None and env_id is None:
-                return self.receive(template, False)
+                return self.receive(template, False, -1)
             return self.partial.receive_some(template, min_ready, timeout, env_id)
         finally:
             self.end_visit(visit)
@@ -541,7 +544,7 @@ cdef class Pool:
         cdef int visit = enter(self.guard, WAITING, b"step")
         try:
             n = self.send_actions(action, env_id, None, visit, RECEIVING)
-            return self.receive(self.step_template, n == 0)
+            return self.receive(self.step_template, n == 0, -1)
         finally:
             self.end_visit(visit)
 

@@ -451,7 +451,7 @@ cdef class Recorder(PoolDriver):
     cdef object receive_now(self, ResultTemplate template):
         """Receives the next batch, records it, and returns it in the form of the API style."""
         try:
-            pair = self.pool.receive(template, False)
+            pair = self.pool.receive(template, False, -1)
         except EnvStepError as error:
             self.failed.update(error.failures)
             raise

@@ -82,8 +82,8 @@ cdef class RedirectedSteps(SendPart):
         try:
             pool.send_actions(action, None, self, visit, RECEIVING)
             if self.is_redirected and self.fits:
-                pool.receive(self.nothing, False)
+                pool.receive(self.nothing, False, -1)
                 return None
-            return pool.receive(pool.step_template, False)
+            return pool.receive(pool.step_template, False, -1)
         finally:
             pool.end_visit(visit)

@@ -215,7 +215,7 @@ cdef class ReplayRecorder(PoolDriver):
             if self.pending == RESET_SOME:
                 pair = self.pool.receive_resets(self.ids, template)
             else:
-                pair = self.pool.receive(template, False)
+                pair = self.pool.receive(template, False, -1)
         except EnvStepError as error:
             self.failed.update(error.failures)
             raise

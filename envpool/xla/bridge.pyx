@@ -26,7 +26,6 @@ from envpool._core.actions cimport ActionField
 from envpool._core.batches cimport check_can_fill
 from envpool._core.guard cimport NOTHING_ELSE, RECEIVING, WAITING, enter, fork_generation
 from envpool._core.inputs cimport as_ids
-from envpool._core.partial cimport WHOLE
 from envpool._core.pool cimport Pool
 from envpool._core.results cimport ResultTemplate
 from envpool.env cimport ENVPOOL_MAX_DIMS
@@ -364,21 +363,9 @@ cdef dict nested(dict flat):
 
 cdef object receive(Pool pool, ResultTemplate template, int64_t rows):
     """Return the next batch. If it has another number of rows than check_results() found, it stays in the pool."""
-    batch = None
-    if rows == 0 and pool.engine.outstanding == 0:
-        return pool.batches.empty(template)
-    if not pool.engine.is_sync and rows > 0:
-        return pool.receive(template, False)        # always batch_size rows
-    if pool.partial.mode != WHOLE:
-        check_can_fill(pool.engine)
-        batch = pool.partial.receive(template, None, -1, -1, rows)
-        if batch is None:
-            raise PoolStateError(SHARED)
-    while batch is None:
-        pool.batches.wait()
-        if pool.engine.outstanding != rows:
-            raise PoolStateError(SHARED)
-        batch = pool.batches.deliver(template, rows)
+    batch = pool.receive(template, rows == 0, rows if pool.engine.is_sync or rows == 0 else -1)
+    if batch is None:
+        raise PoolStateError(SHARED)
     return batch
 
 
