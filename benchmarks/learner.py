@@ -37,7 +37,7 @@ AT_LEAST = {
     "episode_statistics": {"16 envs": 20, "256 envs": 20, "4096 envs": 20},
     "normalize_obs": {"16 envs": 20, "256 envs": 20, "4096 envs": 8},
     "normalize_reward": {"16 envs": 10, "256 envs": 10, "4096 envs": 10},
-    "clip_reward": {"16 envs": 10, "256 envs": 10, "4096 envs": 10},
+    "reward_clip": {"16 envs": 10, "256 envs": 10, "4096 envs": 10},
     "clip_action": {"16 envs": 10, "256 envs": 10, "4096 envs": 10},
     "advantages": {"128 x 8": 100, "128 x 64": 100, "128 x 4096": 10},
 }
@@ -131,8 +131,8 @@ def normalize_reward():
 
 
 @piece
-def clip_reward():
-    """Measure gymnasium's ClipReward, and the option clip_reward."""
+def reward_clip():
+    """Measure gymnasium's ClipReward, and the option reward_clip."""
     yield from wrapper_and_option(lambda env: gymnasium.wrappers.vector.ClipReward(env, -0.5, 0.5), reward_clip=0.5)
 
 

@@ -32,6 +32,7 @@ if _TYPE_CHECKING:
     from envpool.pools.states import EnvStates
     from envpool.pools.statistics import PoolStats
     from envpool.pools.styles.dm import DMEnvPool
+    from envpool.pools.styles.gym_pool import GymPool
     from envpool.pools.styles.gymnasium import GymnasiumEnvPool
     from envpool.pools.styles.texts import Texts
     from envpool.rollout.data import RolloutData
@@ -48,6 +49,7 @@ __all__ = [
     "EnvSpec",
     "EnvStates",
     "Evaluation",
+    "GymPool",
     "GymnasiumEnvPool",
     "Param",
     "PoolStats",
@@ -81,6 +83,7 @@ _LAZY = {
     "Param": "envpool.config.params",
     "PoolStats": "envpool.pools.statistics",
     "Texts": "envpool.pools.styles.texts",
+    "GymPool": "envpool.pools.styles.gym_pool",
     "GymnasiumEnvPool": "envpool.pools.styles.gymnasium",
     "DMEnvPool": "envpool.pools.styles.dm",
     "ReplayBuffer": "envpool.rollout.replay",

@@ -115,6 +115,9 @@ class EnvDefinition(Protocol):
         If False, the option ``seed=None`` leaves the environments without a seed; by default, it draws one.
     default_source : str
         Source of the defaults that are None in `params`, e.g. "from the model"; by default empty.
+    chooses_players : bool
+        If True, the option ``max_num_players`` chooses the number of players. By default the environment determines it,
+        and another value is refused.
     continues_after_end : bool
         If True, the environment may be stepped after the end of its episode, as upstream's may: ``step_many`` then
         simulates as it does before the end. By default, a step after the end is refused.
@@ -138,6 +141,7 @@ class EnvDefinition(Protocol):
     refuses_nan: ClassVar[bool] = False
     needs_seeds: ClassVar[bool] = True
     default_source: ClassVar[str] = ""
+    chooses_players: ClassVar[bool] = False
     continues_after_end: ClassVar[bool] = False
 
     @staticmethod

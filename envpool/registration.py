@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from envpool.pools.styles.dm import DMEnvPool
     from envpool.pools.styles.gym_pool import GymPool
     from envpool.pools.styles.gymnasium import GymnasiumEnvPool
+    from envpool.tasks.entries import TaskEntry
     from envpool.tasks.spec import EnvSpec
 
 register = registry.register
@@ -40,8 +41,8 @@ def make(task_id: str | EnvSpec, env_type: Any = ..., **options: Any) -> Any:
     Parameters
     ----------
     task_id : str or EnvSpec
-        Id of the task, one of ``list_all_envs()``, or a spec that ``make_spec`` has returned. Beside a spec, options
-        take precedence over those of the spec.
+        Id of the task, one of ``list_all_envs()``, or a spec that ``make_spec`` has returned. Options passed with a
+        spec override its own.
     env_type : {"gymnasium", "gym", "dm"}
         API style. With "gym", results have Gymnasium's form, unless a ``gym`` package older than 0.26 is loaded.
     **options
@@ -123,6 +124,12 @@ def make_vec(env: Any, num_envs: int | None = None, **options: Any) -> EnvPoolVe
     return PythonVectorEnv(env, num_envs, **options)
 
 
+def find_native(task_id: str) -> TaskEntry:
+    """Return the entry of a task id; if only gymnasium has such an environment, the error names ``make_python``."""
+    check_native(task_id)
+    return registry.find(task_id)
+
+
 def check_native(task_id: Any) -> None:
     """Raise UnknownTaskError, which names ``make_python``, if only gymnasium has an environment of this id."""
     if not registry.has(task_id) and is_known_to_gymnasium(task_id):
@@ -161,8 +168,8 @@ def make_spec(task_id: str | EnvSpec, **options: Unpack[Options]) -> EnvSpec:
     task_id : str or EnvSpec
         Id of the task, one of ``list_all_envs()``, or a spec to which options are added.
     **options
-        Configuration of the task. ``seed`` is one int for all environments, or a sequence of num_envs ints.
-        ``preset`` names a set of options, see `envpool.tasks.presets`; options beside it take precedence.
+        Configuration of the task. ``seed`` is one int for all environments, or a sequence of num_envs ints. ``preset``
+        names a set of options, see `envpool.tasks.presets`; options passed with it override its own.
 
     Raises
     ------

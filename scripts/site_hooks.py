@@ -30,7 +30,7 @@ NAMED_LINK = re.compile(r"(?<=\[)([\w./]+\.md)(?=\]\(([^)#\s]+))")
 #: A heading of docs/index.md, or the title and the target of a row of its tables.
 ROW = re.compile(r"^## (.+)$|^\| \[([^\]]+)\]\(([^)]+)\) \|", re.MULTILINE)
 
-#: A comment in whose place the site has the docstrings of a module, or of a class in a module.
+#: A comment in whose place the site has the docstrings of a module, or of a class or a function in a module.
 DOCSTRINGS = re.compile(r"^<!-- docstrings ([\w.]+) -->$", re.MULTILINE)
 
 #: The language of a source file for the highlighting of its page, by suffix.
@@ -130,7 +130,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def directives(match: re.Match[str]) -> str:
-    """Return the lines that make mkdocstrings write the docstrings of a module's public names, or of one class.
+    """Return the lines that make mkdocstrings write the docstrings of a module's public names, or of one of them.
 
     EnvPool and Rollout are shown with the methods of their base classes, which are not public.
     """

@@ -16,7 +16,7 @@ import pytest
 import envpool
 
 ROOT = Path(envpool.__file__).parent
-SUFFIXES = (".py", ".pyx", ".pxd")
+SUFFIXES = (".py", ".pyi", ".pyx", ".pxd")
 CYTHON_IMPORT = re.compile(
     r"^[ \t]*from[ \t]+(?P<module>[\w.]+)[ \t]+c?import[ \t]+(?P<names>\([^)]*\)|[^\n]*)"
     r"|^[ \t]*c?import[ \t]+(?P<modules>[\w., \t]+)$",
@@ -93,7 +93,7 @@ def import_graph() -> dict[str, set[str]]:
         text = path.read_text()
         name = module_of(path)
         has_texts = path.name != "registration.py"
-        imports = python_imports(ast.parse(text), has_texts) if path.suffix == ".py" else cython_imports(text)
+        imports = python_imports(ast.parse(text), has_texts) if path.suffix in (".py", ".pyi") else cython_imports(text)
         for module, names in imports:
             for target in [f"{module}.{n}" for n in names if f"{module}.{n}" in graph] or [module]:
                 if target in graph and target not in (name, "envpool"):

@@ -48,7 +48,7 @@ def test_public_names():
     expected |= {"EnvSpec", "EnvPool", "DMEnvPool", "GymnasiumEnvPool", "Rollout", "get_include", "errors", "rollout"}
     expected |= {"make_mujoco", "make_python", "make_vec"}
     expected |= {"EnvStates", "Param", "PoolStats", "ReplayBuffer", "RolloutData", "Texts"}
-    expected |= {"evaluate", "record", "Evaluation", "Recording", "Curriculum"}
+    expected |= {"evaluate", "record", "Evaluation", "Recording", "Curriculum", "GymPool"}
     assert set(envpool.__all__) == expected
     for name in envpool.__all__:
         assert getattr(envpool, name) is not None

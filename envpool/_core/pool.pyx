@@ -255,7 +255,7 @@ cdef class Pool:
             self.drop_engine()
 
     @property
-    def is_closed(self):
+    def _is_closed(self):
         """Whether close() was called."""
         return self.guard.state not in (NEW, OPEN)
 

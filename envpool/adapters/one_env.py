@@ -132,7 +132,7 @@ class OneEnv:
         return np.flatnonzero(self._info["player_mask"][0]).tolist()
 
     def _last(self) -> tuple[Any, dict[str, Any]]:
-        if self.pool.is_closed:
+        if self.pool.closed:
             raise PoolClosedError("the environment is closed: make a new one")
         if self._obs is None:
             raise EnvIdError("the environment was never reset: call reset() first")

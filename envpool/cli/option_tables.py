@@ -87,9 +87,15 @@ class OptionTables:
         )
 
     def _is_shared(self, option: Option) -> bool:
-        if option.tasks and not (self._spec.num_players if option.tasks == "players" else self._spec.is_turn_based):
-            return False
-        return option.has_effect and option.name not in self._spec.definition.options
+        spec = self._spec
+        holds = {
+            "": True,
+            "players": bool(spec.num_players),
+            "turns": spec.is_turn_based,
+            "chosen players": spec.definition.chooses_players,
+            "legacy": spec.style == "gym",
+        }
+        return holds[option.where] and option.name not in spec.definition.options
 
     def _is_changed(self, option: Option) -> bool:
         if option.name not in self._values or not self._is_shared(option):

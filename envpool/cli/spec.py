@@ -11,7 +11,7 @@ from envpool._support.text import shown as abbreviated
 from envpool.cli.option_tables import OptionTables, with_commands
 from envpool.cli.parsing import add_option_argument, read_options
 from envpool.cli.text import filled, pairs, refilled, table, terminal_width
-from envpool.registration import registry
+from envpool.registration import find_native
 from envpool.tasks.resolve import spec_for
 from envpool.tasks.spec import spec_class_of
 
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def spec_of(task_id: str, pairs: Iterable[tuple[str, str]], **options: Any) -> EnvSpec:
     """Return the spec of a task with the values of ``--option`` and with further options."""
-    task = registry.find(task_id)
+    task = find_native(task_id)
     defaults = spec_class_of(task).gen_config._field_defaults
     return spec_for(task_id, options | read_options(list(pairs), defaults))
 

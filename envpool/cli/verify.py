@@ -18,7 +18,7 @@ from envpool.cli.list import is_glob, matching
 from envpool.cli.parsing import positive_int, seed
 from envpool.cli.text import counted, wrapped
 from envpool.errors import ConfigError
-from envpool.registration import registry
+from envpool.registration import find_native
 
 if TYPE_CHECKING:
     from envpool.verify.oracle import Oracle
@@ -113,7 +113,7 @@ def oracles(patterns: Iterable[str], results: Results) -> dict[str, Oracle]:
 
     found: dict[str, Oracle] = {}
     for pattern in patterns:
-        for task_id in matching(pattern) if is_glob(pattern) else [registry.find(pattern).task_id]:
+        for task_id in matching(pattern) if is_glob(pattern) else [find_native(pattern).task_id]:
             try:
                 oracle = oracle_of(task_id)
             except (ImportError, FailedUpstreamError) as error:

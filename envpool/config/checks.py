@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from envpool._support.text import shown
 from envpool.errors import NEXT_EPISODES, ConfigError, EnvPoolError
+
+T = TypeVar("T")
 
 INT32_MAX = 2**31 - 1
 
@@ -43,14 +46,36 @@ def convert(name: str, value: Any, default: Any) -> Any:
     raise TypeError(f"{name} must be of type {type(default).__name__}, got {shown(value)}")
 
 
+@dataclass(frozen=True)
+class Check(Generic[T]):
+    """A check of an option that also says what it accepts.
+
+    Attributes
+    ----------
+    run : callable
+        ``run(name, value)`` returns the value in its normal form, or raises ConfigError or TypeError.
+    type : str
+        Annotation of the accepted values.
+    allowed : str
+        The accepted values in Markdown; empty if the type says it all.
+    """
+
+    run: Callable[[str, Any], T]
+    type: str
+    allowed: str = ""
+
+    def __call__(self, name: str, value: Any) -> T:
+        """Return the value of an option in its normal form, or raise ConfigError or TypeError."""
+        return self.run(name, value)
+
+
 def unchecked(name: str, value: Any) -> Any:
     """Return a value of any kind; it is checked elsewhere."""
     return value
 
 
-def flag(name: str, value: Any) -> bool:
-    """Return True or False."""
-    return bool(convert(name, value, False))
+#: Returns True or False.
+flag = Check(lambda name, value: bool(convert(name, value, False)), "bool")
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -58,7 +83,7 @@ def whole_number(name: str, value: Any) -> int:
     return int(convert(name, value, 0))
 
 
-def integer(low: int, high: int = INT32_MAX) -> Callable[[str, Any], int]:
+def integer(low: int, high: int = INT32_MAX) -> Check[int]:
     """Return a check that returns integers in [low, high]."""
 
     def check(name: str, value: Any) -> int:
@@ -66,10 +91,10 @@ def integer(low: int, high: int = INT32_MAX) -> Callable[[str, Any], int]:
         check_range(name, number, low, high)
         return number
 
-    return check
+    return Check(check, "int", f"at least {low}" if high == INT32_MAX else f"{low} to {high}")
 
 
-def one_of(*allowed: str | None) -> Callable[[str, Any], Any]:
+def one_of(*allowed: str | None) -> Check[Any]:
     """Return a check that returns values that are equal to one of `allowed`."""
 
     def check(name: str, value: Any) -> Any:
@@ -77,7 +102,9 @@ def one_of(*allowed: str | None) -> Callable[[str, Any], Any]:
             check_choice(name, value, allowed)
         return value
 
-    return check
+    words = [f'"{word}"' for word in allowed if word is not None]
+    kind = f"Literal[{', '.join(words)}]" + " | None" * (None in allowed)
+    return Check(check, kind, ", ".join(f"`{word}`" for word in words))
 
 
 def check_range(name: str, value: int, low: int, high: int = INT32_MAX) -> None:

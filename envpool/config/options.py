@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from envpool._support.text import shown
 from envpool.config.checks import (
     INT32_MAX,
+    Check,
     canonical_mode,
     check_controlled,
     check_opponents,
@@ -47,41 +48,39 @@ class Option(NamedTuple):
         The name.
     default : object
         The default of tasks that do not set one of their own.
-    type : str
-        Annotation of the values that are accepted.
     check : callable
         ``check(name, value)`` returns the value in its normal form, or raises ConfigError or TypeError.
         `check_together` and, for seeds, `envpool.tasks.spec.validate` check options that depend on each other.
     text : str
         Meaning, one line of Markdown whose links start at the root of the repository.
+    type : str
+        Annotation of the values that are accepted; by default that of the check, see `Check`.
     allowed : str
-        The allowed values; empty if the type says it all.
+        The allowed values, by default those of the check; empty if the type says it all.
     normal_type : str
         Annotation of the normal form; empty if it is `type`.
     default_text : str
         Text in place of the default; empty if the default is shown.
     aliases : tuple of str
-        Other words for the option, which other libraries and other tasks have; docs/options.md names them.
-    has_effect : bool
-        If False, the option is only accepted for compatibility, and ``envpool spec`` does not show it.
-    tasks : {"", "players", "turns"}
-        The tasks in which the option has an effect: all, those with players, or the turn-based ones. Others accept the
-        default only, and ``envpool spec`` does not show it for them.
+        Other words for the option, those of other libraries and other tasks.
+    where : {"", "players", "turns", "chosen players", "legacy"}
+        Where the option has an effect: in all tasks, in those with players, in the turn-based ones, in those whose
+        number of players it chooses, or in the legacy gym style. Elsewhere only its default is accepted, and ``envpool
+        spec`` does not show it.
     is_in_states : bool
         True if saved states of environments depend on the option.
     """
 
     name: str
     default: Any
-    type: str
     check: Callable[[str, Any], Any]
     text: str
+    type: str = ""
     allowed: str = ""
     normal_type: str = ""
     default_text: str = ""
     aliases: tuple[str, ...] = ()
-    has_effect: bool = True
-    tasks: str = ""
+    where: Literal["", "players", "turns", "chosen players", "legacy"] = ""
     is_in_states: bool = False
 
     @property
@@ -109,8 +108,13 @@ PLAYER_VIEWS = ("rows", "grid", "dict")
 
 
 def table(*options: Option) -> dict[str, Option]:
-    """Return options by name."""
-    return {option.name: option for option in options}
+    """Return options by name, each with the type and the allowed values that its check declares."""
+    return {
+        option.name: option._replace(type=option.check.type, allowed=option.allowed or option.check.allowed)
+        if isinstance(option.check, Check)
+        else option
+        for option in options
+    }
 
 
 def defaults(options: Mapping[str, Option]) -> dict[str, Any]:
@@ -120,87 +124,80 @@ def defaults(options: Mapping[str, Option]) -> dict[str, Any]:
 
 #: Options of every pool; the first ones are in the order of EnvPool's configurations.
 POOL_OPTIONS = table(
-    Option("num_envs", 1, "int", integer(1), "number of environments in the pool", "at least 1"),
+    Option("num_envs", 1, integer(1), "number of environments in the pool"),
     Option(
         "batch_size",
         0,
-        "int",
         whole_number,
         "number of rows in a batch; 0 means `num_envs`. A smaller value makes the pool async",
-        "0 to `num_envs`",
+        type="int",
+        allowed="0 to `num_envs`",
     ),
     Option(
         "num_threads",
         0,
-        "int",
         integer(0, 4096),
         "number of threads; 0 means `batch_size` or the number of CPUs available to this process (its affinity, or "
         "the CPU quota of its control group), whichever is smaller",
-        "0 to 4096",
         aliases=("num_workers",),
     ),
     Option(
         "max_num_players",
         1,
-        "int",
         integer(1),
-        "places for players in an environment: their number in a task with players, see "
-        "[docs/players.md](docs/players.md), and 1 in all others but ViZDoom's, where you choose it",
-        "the number of the task",
-        has_effect=False,
+        "number of players per environment: fixed in tasks with players, see [docs/players.md](docs/players.md), and 1 "
+        "in all others, except in ViZDoom, where you choose it",
+        allowed="the number of the task",
+        where="chosen players",
     ),
     Option(
         "thread_affinity_offset",
         -1,
-        "int",
         integer(-1),
-        "pins thread `k` to entry `offset + k` of the list of CPUs that this process may use, which starts over at its "
-        "end; -1 pins no thread",
-        "at least -1",
+        "pins thread `k` to entry `offset + k`, modulo their number, of the CPUs that this process may use; -1 pins no "
+        "thread",
     ),
     Option(
         "seed",
         42,
-        "int | Sequence[int] | npt.NDArray[np.integer[Any]] | None",
         unchecked,
         "environment `i` gets the seed `seed + i`; a sequence has one seed per environment. None draws a random seed, "
         'which `env.config["seed"]` contains; see [docs/exactness.md](docs/exactness.md#seeds)',
-        "0 to 2⁶⁴ - 1",
+        type="int | Sequence[int] | npt.NDArray[np.integer[Any]] | None",
+        allowed="0 to 2⁶⁴ - 1",
         normal_type="int | None",
     ),
     Option(
         "env_seed",
         [],
-        "Sequence[int] | npt.NDArray[np.integer[Any]]",
         unchecked,
         "seeds as a sequence, equivalent to a sequence for `seed`",
-        "0 to 2⁶⁴ - 1 each",
+        type="Sequence[int] | npt.NDArray[np.integer[Any]]",
+        allowed="0 to 2⁶⁴ - 1 each",
         normal_type="list[int]",
     ),
     Option(
         "gym_reset_return_info",
         True,
-        "bool",
         flag,
         "if True, `reset` returns an info. False is only allowed in the legacy gym style, where it is the default",
+        where="legacy",
     ),
     Option(
         "autoreset_mode",
         "next_step",
-        'Literal["next_step", "same_step", "disabled"] | AutoresetMode',
         canonical_mode,
         "when environments start their next episode; see [docs/api.md](docs/api.md#auto-reset)",
-        '`"next_step"`, `"same_step"`, `"disabled"`',
+        type='Literal["next_step", "same_step", "disabled"] | AutoresetMode',
+        allowed='`"next_step"`, `"same_step"`, `"disabled"`',
         normal_type="str",
         is_in_states=True,
     ),
     Option(
         "max_episode_steps",
         INT32_MAX,
-        "int",
         integer(1),
         "number of steps after which an episode is truncated",
-        "at least 1",
         aliases=("max_cycles",),
         default_text="per task",
         is_in_states=True,
@@ -208,7 +205,6 @@ POOL_OPTIONS = table(
     Option(
         "numa",
         False,
-        "bool",
         flag,
         "if True, threads and environments are divided among the NUMA nodes of the machine. The threads of a node "
         "stay on its CPUs; they seed and reset its environments, and step those of other nodes only when they have "
@@ -217,25 +213,22 @@ POOL_OPTIONS = table(
     Option(
         "on_error",
         "raise",
-        'Literal["raise", "restart"]',
         one_of("raise", "restart"),
         'what happens if an environment fails: `"raise"` raises an `EnvStepError`; `"restart"` reports the failure '
         "in the results and restarts the environment, see [docs/failures.md](docs/failures.md)",
-        '`"raise"`, `"restart"`',
     ),
     Option(
         "step_timeout",
         None,
-        "float | None",
         check_timeout,
         "seconds after which a call that waits for an environment raises an `EnvTimeoutError` that names it, see "
         "[docs/failures.md](docs/failures.md); None waits forever",
-        "above 0",
+        type="float | None",
+        allowed="above 0",
     ),
     Option(
         "episode_statistics",
         False,
-        "bool",
         flag,
         "if True, the info of a step that ends an episode contains its return, length and time as "
         '`info["episode"]`, and `stats()` counts episodes; see [docs/api.md](docs/api.md#episode-statistics)',
@@ -243,7 +236,6 @@ POOL_OPTIONS = table(
     Option(
         "finished_episodes",
         False,
-        "bool",
         flag,
         'if True, the info of a step that ends episodes also contains `info["finished"]`, arrays of only these '
         "episodes and their last observations; needs `episode_statistics=True`, see "
@@ -252,7 +244,6 @@ POOL_OPTIONS = table(
     Option(
         "require_finite_actions",
         False,
-        "bool",
         flag,
         "if True, an action that is NaN or infinite raises an `ActionError` in every task; if False, only NaN does, "
         "and only where results would become NaN, see [docs/api.md](docs/api.md#nan-in-actions)",
@@ -260,42 +251,36 @@ POOL_OPTIONS = table(
     Option(
         "players",
         None,
-        'Literal["rows", "grid", "dict"] | None',
         one_of(None, *PLAYER_VIEWS),
         "form of the arrays of a task with players, see [docs/players.md](docs/players.md): a row for each player that "
         "is present (the default), a place for each player, or an entry for each group of players. Tasks with one "
         "player accept None only",
-        '`"rows"`, `"grid"`, `"dict"`',
-        tasks="players",
+        where="players",
     ),
     Option(
         "observe",
         None,
-        'Literal["all", "current"] | None',
         one_of(None, "all", "current"),
         "players of a turn-based task that have rows, see [docs/players.md](docs/players.md#turns): all of them "
         "(the default), or the one whose turn it is. Other tasks accept None only",
-        '`"all"`, `"current"`',
-        tasks="turns",
+        where="turns",
     ),
     Option(
         "illegal_actions",
         None,
-        'Literal["raise", "lose"] | None',
         one_of(None, "raise", "lose"),
         "what happens in a turn-based task if a move is not legal: an `ActionError` (the default), or what the "
         "rules of the game say, usually that the player loses. Other tasks accept None only",
-        '`"raise"`, `"lose"`',
-        tasks="turns",
+        where="turns",
     ),
     Option(
         "randomize",
         None,
-        "Mapping[str, Sequence[Any]] | None",
         check_form,
         "distributions from which parameters are drawn for each episode, by their names, see "
         "[docs/options.md](docs/options.md#randomized-parameters)",
-        'e.g. `{"length": ("uniform", 0.3, 0.7)}`',
+        type="Mapping[str, Sequence[Any]] | None",
+        allowed='e.g. `{"length": ("uniform", 0.3, 0.7)}`',
         normal_type="dict[str, tuple[Any, ...]] | None",
     ),
 )
@@ -306,28 +291,25 @@ TRANSFORM_OPTIONS = table(
     Option(
         "time_aware",
         False,
-        'bool | Literal["normalized"]',
         check_time,
         'if True, flattens the observation and appends the elapsed steps of the episode; with `"normalized"`, '
         "their fraction of `max_episode_steps`. The observation must be one array of floats",
-        'bool, `"normalized"`',
+        type='bool | Literal["normalized"]',
+        allowed='bool, `"normalized"`',
         is_in_states=True,
     ),
     Option(
         "frame_stack",
         1,
-        "int",
         integer(1, 1024),
         "number of the last observations of the episode that are stacked in a new first dimension, the oldest "
         "first. After a reset, all of them are the first observation",
-        "1 to 1024",
         aliases=("stack_num",),
         is_in_states=True,
     ),
     Option(
         "float32_obs",
         False,
-        "bool",
         flag,
         "if True, observations are cast to float32. With `normalize_obs`, whose results are float32 anyway, it has no "
         "effect: the statistics are computed from the values without the cast",
@@ -335,43 +317,48 @@ TRANSFORM_OPTIONS = table(
     Option(
         "normalize_obs",
         False,
-        "bool | Mapping[str, float]",
         check_normalization,
         "if True, subtracts the running mean from observations and divides by the running standard deviation; "
         '`{"epsilon": 1e-8}` sets the number that is added to the variance. The result is float32',
+        type="bool | Mapping[str, float]",
     ),
     Option(
         "clip_obs",
         None,
-        "float | Sequence[float] | None",
         check_bounds,
         "clips observations, which must be floats, to `(-c, c)` or to a pair `(low, high)`",
-        "above 0, or a pair",
+        type="float | Sequence[float] | None",
+        allowed="above 0, or a pair",
         normal_type="tuple[float, float] | None",
     ),
-    Option("scale_reward", 1.0, "float", check_scale, "factor of the rewards"),
+    Option(
+        "scale_reward",
+        1.0,
+        check_scale,
+        "factor of the rewards",
+        type="float",
+    ),
     Option(
         "normalize_reward",
         False,
-        "bool | Mapping[str, float]",
         check_normalization,
         "if True, divides rewards by the running standard deviation of their discounted sums; "
         '`{"gamma": 0.99, "epsilon": 1e-8}` sets the discount factor and the number that is added to the variance',
+        type="bool | Mapping[str, float]",
     ),
     Option(
         "reward_clip",
         None,
-        "bool | float | Sequence[float] | None",
         check_reward_bounds,
         "clips rewards to `(-c, c)` or to a pair `(low, high)`; True stands for 1",
-        "True, above 0, or a pair",
+        type="bool | float | Sequence[float] | None",
+        allowed="True, above 0, or a pair",
         normal_type="bool | tuple[float, float] | None",
         aliases=("clip_reward",),
     ),
     Option(
         "clip_action",
         False,
-        "bool",
         flag,
         "if True, actions are clipped to their bounds, and the action space has no bounds",
         is_in_states=True,
@@ -379,11 +366,11 @@ TRANSFORM_OPTIONS = table(
     Option(
         "rescale_action",
         None,
-        "Literal[True] | Sequence[Any] | None",
         check_rescaling,
         "new bounds of the actions, a pair `(low, high)` of numbers or arrays, or True for (-1, 1). Actions are "
         "mapped linearly from these bounds to those of the environment",
-        "True, or a pair",
+        type="Literal[True] | Sequence[Any] | None",
+        allowed="True, or a pair",
         normal_type="tuple[Any, Any] | None",
         is_in_states=True,
     ),
@@ -394,36 +381,41 @@ RENDER_OPTIONS = table(
     Option(
         "render_mode",
         None,
-        'Literal["rgb_array", "human"] | None',
         one_of(None, *RENDER_MODES),
         "whether `render` returns frames or shows one environment in a window; with None, the pool cannot render",
-        '`"rgb_array"`, `"human"`',
     ),
-    Option("render_env_id", 0, "int", whole_number, "environment that `render()` draws", "0 to `num_envs` - 1"),
+    Option(
+        "render_env_id",
+        0,
+        whole_number,
+        "environment that `render()` draws",
+        type="int",
+        allowed="0 to `num_envs` - 1",
+    ),
     Option(
         "render_width",
         0,
-        "int",
         check_size,
         "width of frames in pixels; 0 selects the width in the upstream environment",
-        "0 to 4096",
+        type="int",
+        allowed="0 to 4096",
     ),
     Option(
         "render_height",
         0,
-        "int",
         check_size,
         "height of frames in pixels; 0 selects the height in the upstream environment",
-        "0 to 4096",
+        type="int",
+        allowed="0 to 4096",
     ),
     Option(
         "render_camera_id",
         -1,
-        'int | Literal["track"]',
         check_camera,
         'camera of the task; -1 is the default camera, and `"track"` the first camera of the model that follows the '
         "robot, or the default camera if there is none",
-        'at least -1, `"track"`',
+        type='int | Literal["track"]',
+        allowed='at least -1, `"track"`',
     ),
 )
 
@@ -432,11 +424,11 @@ PRESET_OPTIONS = table(
     Option(
         "preset",
         None,
-        "str | None",
         unchecked,
         "sets all options that a paper or a library uses, see [docs/options.md](docs/options.md); options that are "
         "passed together with it take precedence",
-        "the presets of the task",
+        type="str | None",
+        allowed="the presets of the task",
     )
 )
 
@@ -445,11 +437,9 @@ GYM_OPTIONS = table(
     Option(
         "gym_api",
         "auto",
-        'Literal["auto", "gymnasium", "legacy"]',
         one_of("auto", "gymnasium", "legacy"),
         'form of the results with `env_type="gym"`: that of Gymnasium, or that of gym before 0.26; `"auto"` '
         "selects the latter if such a gym is loaded",
-        '`"auto"`, `"gymnasium"`, `"legacy"`',
     )
 )
 
@@ -458,21 +448,21 @@ OPPONENT_OPTIONS = table(
     Option(
         "controlled",
         None,
-        "int | str | Sequence[int | str] | None",
         check_controlled,
         "players of a task with players whose actions you choose: numbers or names of groups, or "
         '`"alternate"`; `opponents` play the others, see [docs/players.md](docs/players.md#opponents). None stands for '
         "all players",
-        'numbers, names of groups, `"alternate"`',
+        type="int | str | Sequence[int | str] | None",
+        allowed='numbers, names of groups, `"alternate"`',
     ),
     Option(
         "opponents",
         "random",
-        'Literal["random"] | Callable[..., Any]',
         check_opponents,
         'policy of the players that are not `controlled`: `"random"`, or a function of observations and info that '
         "returns actions; needs `controlled`",
-        '`"random"`, callable',
+        type='Literal["random"] | Callable[..., Any]',
+        allowed='`"random"`, callable',
     ),
 )
 

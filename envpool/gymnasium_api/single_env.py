@@ -22,7 +22,7 @@ from envpool.tasks.players import refuse_players
 from envpool.tasks.resolve import resolve
 
 #: Options that a single environment does not have.
-POOL_OPTIONS = ("num_envs", "batch_size", "env_seed", "autoreset_mode", "on_error", "finished_episodes")
+REFUSED = ("num_envs", "batch_size", "env_seed", "autoreset_mode", "on_error", "finished_episodes")
 #: The text of an EnvIdError of a single environment that cannot be stepped any more.
 ENDED = "the episode has ended: call reset()"
 
@@ -69,7 +69,7 @@ class EnvPoolEnv(ParamAttributes, WithTaskSpec, gymnasium.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 (gymnasium reads it from the class)
 
     def __init__(self, task_id: str, *, render_mode: Any = None, seed: int | None = None, **options: Any):
-        for name in POOL_OPTIONS:
+        for name in REFUSED:
             if name in options:
                 raise ConfigError(
                     f"{name} is an option of several environments, but gymnasium.make returns a single one: leave it "

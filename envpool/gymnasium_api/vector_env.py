@@ -111,8 +111,8 @@ class EnvPoolVectorEnv(RefusesParams, WithTaskSpec, VectorEnv[Any, Any, Any]):
         config = spec.config
         if config.batch_size != config.num_envs:
             raise ConfigError(
-                f"batch_size is {config.batch_size}, but a VectorEnv steps all of its {config.num_envs} envs: leave "
-                "batch_size out, or use envpool.make for an async pool"
+                f"batch_size must be num_envs={config.num_envs} in a VectorEnv, which steps all envs, got "
+                f"{config.batch_size}: leave batch_size out, or use envpool.make for an async pool"
             )
         if config.finished_episodes:
             raise ConfigError(
@@ -293,7 +293,7 @@ class EnvPoolVectorEnv(RefusesParams, WithTaskSpec, VectorEnv[Any, Any, Any]):
         PoolStateError, RenderError
             See ``EnvPool.render``.
         """
-        if self._frames is not None and not self.pool.is_closed:
+        if self._frames is not None and not self.pool.closed:
             return self._frames.take()
         frames = self.pool.render(self.pool._ids if self.render_mode == "rgb_array" else None)
         return None if frames is None else tuple(frames)
@@ -314,7 +314,7 @@ class EnvPoolVectorEnv(RefusesParams, WithTaskSpec, VectorEnv[Any, Any, Any]):
         AttributeError
             Native environments have no such method or attribute.
         """
-        if name == "render" and self._frames is not None and not self.pool.is_closed:
+        if name == "render" and self._frames is not None and not self.pool.closed:
             return self._frames.take(*args, **kwargs)
         known = described(self.pool) | {
             "spec": self.spec,

@@ -181,7 +181,9 @@ class EnvPool(PoolAttributes, Pool):
     @property
     def closed(self) -> bool:
         """Whether the pool is closed."""
-        return self.is_closed
+        return self._is_closed
+
+    is_closed = closed
 
     @property
     def is_async(self) -> bool:
@@ -375,7 +377,9 @@ class EnvPool(PoolAttributes, Pool):
         ------
         StateError
             A state is truncated, corrupt, or of another task, other options or another version; the numbers of states
-            and ids differ; or the task does not support states. No environment has changed.
+            and ids differ; or the task does not support states. No environment has changed, unless replaying an episode
+            fails (NetHack, ViZDoom): the environments before it have then been restored, and the next step of the
+            failed one starts an episode.
         EnvIdError
             Ids are out of range, repeated, or of environments that are in flight or being rendered.
         PoolStateError
@@ -474,8 +478,8 @@ class EnvPool(PoolAttributes, Pool):
     def set_randomize(self, randomize: Mapping[str, Sequence[Any]] | None, env_id: Any = None) -> None:
         """Change from which distributions environments draw parameters, from their next reset on.
 
-        A parameter that is no longer drawn has the value that was passed to ``make`` again, or its default. One that a
-        restored state has brought stays.
+        A parameter that is no longer drawn has the value that was passed to ``make`` again, or its default. A value
+        that came with a restored state is kept.
 
         Parameters
         ----------
@@ -661,8 +665,9 @@ class EnvPool(PoolAttributes, Pool):
     def close(self, **kwargs: Any) -> None:
         """Stop and join the threads and free the environments.
 
-        The method may be called again; every other call raises PoolStateError afterwards. A thread is left behind, and
-        the memory that it uses is freed when it returns, if it has been running for longer than the option
+        The method may be called again. On a closed pool, ``stats``, the calls of ``normalization`` and, in tasks
+        without players, ``sample_actions`` still work; all other calls raise a PoolClosedError. A thread is left
+        behind, and the memory that it uses is freed when it returns, if it has been running for longer than the option
         `step_timeout`, if Ctrl-C interrupts the wait for it, or if one of its environments calls this method.
         """
         try:
@@ -691,7 +696,7 @@ class EnvPool(PoolAttributes, Pool):
     def __repr__(self) -> str:
         if "spec" not in vars(self):
             return f"{type(self).__name__}, never initialized"
-        return self.spec.text(type(self).__name__) + (", closed" if self.is_closed else "")
+        return self.spec.text(type(self).__name__) + (", closed" if self.closed else "")
 
     __str__ = __repr__
 

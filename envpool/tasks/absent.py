@@ -188,10 +188,10 @@ def absent_tasks() -> dict[str, str]:
 def similar_family(task_id: str) -> str | None:
     """Return the family of a task that only EnvPool has and that an id may mean, None if there is none.
 
-    Such an id names another version of the task, or is in a namespace of the family.
+    Such an id names another version of the task, or is in a namespace of the family, in letters of any case.
     """
     for family, (namespaces, names) in FAMILIES.items():
-        if any(task_id.startswith(namespace) for namespace in namespaces if namespace):
+        if any(task_id.lower().startswith(namespace.lower()) for namespace in namespaces if namespace):
             return family
         if "" in namespaces and "/" not in task_id and stem(task_id) in map(stem, names.split()):
             return family

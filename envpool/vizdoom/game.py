@@ -161,6 +161,7 @@ class ViZDoom(EnvDefinition):
         "scenario_reward": False,
     }
     refuses_nan = True
+    chooses_players = True
 
     @staticmethod
     def build(config: Any) -> Any:

@@ -42,7 +42,7 @@ def test_shows_all_options_and_arrays():
     assert words[0] == ["CartPole-v1"]
     for name, value in spec.config._asdict().items():
         rows = [line for line in words if line[:1] == [name]]
-        is_hidden = name in ("max_num_players", "players", "observe", "illegal_actions")
+        is_hidden = name in ("max_num_players", "gym_reset_return_info", "players", "observe", "illegal_actions")
         assert name in spec.param_spec or any(repr(value) in row for row in rows) != is_hidden, name
     for name in ("render_mode", "render_env_id", "render_width", "render_height", "render_camera_id", "gym_api"):
         assert any(line[:1] == [name] and len(line) > 5 for line in words), name
@@ -91,6 +91,19 @@ def test_options_without_an_effect_are_not_shown(capsys):
     text = capsys.readouterr().out
     assert "uph_cost_weight" not in text and "max_num_players" not in text
     assert "impact_cost_weight" in text and "num_envs" in text
+
+
+def test_max_num_players_is_shown_where_it_chooses_the_number(capsys):
+    assert main(["spec", "Basic-v1", "--all"]) == 0
+    assert "\n  max_num_players " in capsys.readouterr().out
+    assert main(["spec", "MPE/simple_tag-v3", "--all"]) == 0
+    assert "\n  max_num_players " not in capsys.readouterr().out
+
+
+def test_an_id_that_only_gymnasium_has_names_make_python(capsys):
+    for command in ("spec", "verify", "watch", "bench"):
+        assert main([command, "GymV21Environment-v0"]) == 2
+        assert "envpool.make_python('GymV21Environment-v0'" in capsys.readouterr().err
 
 
 def test_options_of_players_are_shown_for_tasks_with_players(capsys):

@@ -285,7 +285,7 @@ def flat(nest):
 def test_mistakes():
     with pytest.raises(UnknownTaskError):
         EnvPoolVectorEnv("Nothing-v0")
-    with pytest.raises(ConfigError, match=r"batch_size is 2, but a VectorEnv steps all of its 4 envs"):
+    with pytest.raises(ConfigError, match=r"batch_size must be num_envs=4 in a VectorEnv, which steps all envs, got 2"):
         make(batch_size=2)
     with pytest.raises(ConfigError, match="render_mode must be one of"):
         make(render_mode="ansi")

@@ -321,6 +321,7 @@ def test_no_native_task_of_a_plugin_becomes_a_python_pool(monkeypatch):
         ("merge-v9", "is named like a task", "highway"),
         ("Jumanji/Foo-v9", "is named like a task", "jumanji"),
         ("Jumanji/Tetris-v9", "is named like a task", "jumanji"),
+        ("jumanji/Snake-v1", "is named like a task", "jumanji"),
         ("MetaWorld/Foo-v3", "is named like a task", "mujoco.metaworld"),
         ("MyoSuite/x", "is named like a task", "mujoco.myosuite"),
         ("MuJoCoPlayground/Nope-v7", "is named like a task", "mujoco.playground"),

@@ -25,7 +25,7 @@ from envpool.config.render_options import TRACK
 from envpool.errors import ConfigError
 from envpool.evaluation.tiling import Tiling, tiled
 from envpool.pools.classes import open_pool
-from envpool.registration import registry
+from envpool.registration import find_native
 from envpool.tasks.resolve import resolve, spec_for
 from envpool.tasks.spec import spec_class_of
 
@@ -107,7 +107,7 @@ def play(pool: Any, act: Any, camera: Any, steps: int | None, output: Output) ->
 def make_pool(arguments: argparse.Namespace) -> Any:
     """Return the pool to watch."""
     refuse_options(arguments.options, {"num_envs": "--num-envs", "seed": "--seed", "render_mode": "--window or --out"})
-    task = registry.find(arguments.task)
+    task = find_native(arguments.task)
     defaults = spec_class_of(task).gen_config._field_defaults
     options = {"num_envs": arguments.num_envs, "seed": arguments.seed} | read_options(arguments.options, defaults)
     spec = spec_for(arguments.task, options)

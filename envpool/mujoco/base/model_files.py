@@ -26,8 +26,8 @@ def users_path(option: str, name: str) -> Path:
         return Path(name).expanduser()
     except RuntimeError:
         raise ConfigError(
-            f"{option} is {shown(name)}, but the home directory {shortened(Path(name).parts[0])} is unknown: write its "
-            f"path instead, or {shortened(f'./{name}')} for a file in the working directory"
+            f"{option} must begin with a known home directory, got {shown(name)}, but {shortened(Path(name).parts[0])} "
+            f"is unknown: write its path instead, or {shortened(f'./{name}')} for a file in the working directory"
         ) from None
 
 
@@ -53,7 +53,7 @@ def find_model(xml_file: str, folder: Path, others: str) -> Path:
     if not os.path.isfile(path):  # unlike Path.is_file(), no error for a name that no file system allows
         here = f"write {shortened(f'./{xml_file}')} for a file in the working directory, or"
         raise ConfigError(
-            f"xml_file is {shown(xml_file)}, but there is no file {shortened(str(path))}: "
+            f"xml_file must name a file, got {shown(xml_file)}, but there is no file {shortened(str(path))}: "
             f"{'correct the path, or write' if is_path else here} {others}"
         )
     return path

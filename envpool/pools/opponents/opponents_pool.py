@@ -128,7 +128,7 @@ class OpponentsPool(OpponentActions):
     @property
     def num_outstanding(self) -> int:
         """Number of environments in flight: sent, and not yet received."""
-        return 0 if self.is_closed else int(np.count_nonzero(self._games.stage))
+        return 0 if self.closed else int(np.count_nonzero(self._games.stage))
 
     # ---- calls of the user -------------------------------------------------------------------------------------------
 

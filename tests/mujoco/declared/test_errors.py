@@ -232,7 +232,7 @@ MALFORMED = {
     "model": (OBS | {"xml": "<mujoco><bod/></mujoco>"}, ["MuJoCo cannot load the XML text", "bod"]),
     "home": (
         OBS | {"xml": "~nouser/x.xml"},
-        ["xml is '~nouser/x.xml', but the home directory ~nouser is unknown", "or ./~nouser/x.xml"],
+        ["got '~nouser/x.xml', but ~nouser is unknown", "or ./~nouser/x.xml"],
     ),
     "file": (OBS | {"xml": "no/such.xml"}, ["MuJoCo cannot load xml 'no/such.xml'"]),
 }  # fmt: skip

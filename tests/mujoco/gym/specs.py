@@ -184,8 +184,8 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("Ant-v5", {"main_body": 1.0}, ConfigError, r"main_body must be .*, got 1\.0"),
     ("Ant-v5", {"use_contact_forces": 2}, TypeError, "use_contact_forces must be of type bool, got 2"),
     ("Ant-v5", {"version": 2}, ConfigError, "version must be one of 3, 4, 5, got 2"),
-    ("Ant-v5", {"xml_file": "ants.xml"}, ConfigError, r"xml_file is 'ants\.xml', but there is no file .*ant\.xml"),
-    ("Ant-v5", {"xml_file": "~nouser/ant.xml"}, ConfigError, "'~nouser/ant.xml', but the home directory ~nouser is"),
+    ("Ant-v5", {"xml_file": "ants.xml"}, ConfigError, r"got 'ants\.xml', but there is no file .*ant\.xml"),
+    ("Ant-v5", {"xml_file": "~nouser/ant.xml"}, ConfigError, "got '~nouser/ant.xml', but ~nouser is"),
     ("Ant-v5", {"xml_file": "/no/" + "a" * 5000}, ConfigError, r"no file /no/a{196}\.\.\. .*: correct the path"),
     ("Ant-v5", {"xml_file": "/no/ant.xml"}, ConfigError, "no file /no/ant.xml: correct the path, or write the name"),
     (

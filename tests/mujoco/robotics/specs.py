@@ -79,7 +79,7 @@ BAD: list[tuple[str, dict[str, Any], type[Exception], str]] = [
         "FetchReach-v4",
         {"xml_file": "reach.xml"},
         ConfigError,
-        r"xml_file is 'reach\.xml', but there is no file .*assets",
+        r"xml_file must name a file, got 'reach\.xml', but there is no file .*assets",
     ),
     (
         "HandReach-v3",

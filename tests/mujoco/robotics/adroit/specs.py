@@ -41,7 +41,7 @@ SPACES = [SpacesCase(task_id, lambda i=task_id: upstream_of(i).make()) for task_
 WITHOUT_HAND = str(assets() / "point" / "point.xml")
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"reward_type": "shaped"}, "reward_type must be 'sparse' or 'dense', got 'shaped'"),
-    ({"xml_file": "adroit_hand/door.xml"}, "xml_file is 'adroit_hand/door.xml', but there is no file"),
+    ({"xml_file": "adroit_hand/door.xml"}, "xml_file must name a file, got 'adroit_hand/door.xml'"),
     ({"xml_file": WITHOUT_HAND}, r"point.xml' has 2 positions \(nq\), this task needs at least 4"),
     ({"xml_file": "adroit_hand/adroit_pen.xml"}, "adroit_pen.xml' has no body called 'frame', which this task needs"),
 ]
