@@ -113,7 +113,7 @@ NEXT_EPISODES = {
 
 
 class EnvStepError(EnvPoolError, RuntimeError):
-    """Environments failed while stepping.
+    """Environments failed in a step or a reset, or while being seeded.
 
     The batch is not lost: the next ``recv()`` returns it. The rows of failed environments are zero and truncated. The
     auto-reset mode determines how these environments are reset, see ``on_error``. If a failed environment is Python
@@ -141,8 +141,8 @@ class EnvTimeoutError(TimeoutError, PoolStateError):
     Attributes
     ----------
     running : dict of int to float
-        By env id, the seconds since the call began in which the environment is simulated. A thread simulates several
-        cheap environments in one call. All of them are listed, since it is unknown which of them is stuck.
+        Seconds by env id, since the thread began the call in which it simulates the environment. One call may simulate
+        several cheap environments; all of them are listed, since it is unknown which is stuck.
     """
 
     __reduce__ = EnvPoolError.__reduce__  # OSError has one, too

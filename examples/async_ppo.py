@@ -158,7 +158,7 @@ class Learner:
                 self.descend(*(x[rows] for x in columns))
 
     def descend(self, inputs, action, log_prob, old_value, advantage, target):
-        """Do a gradient step on a minibatch."""
+        """Take a gradient step on a minibatch."""
         args = self.args
         policy, value = self.agent(inputs)
         ratio = (policy.log_prob(action) - log_prob).exp()

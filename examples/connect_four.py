@@ -2,11 +2,11 @@
 
     python examples/connect_four.py --plot connect_four.png
 
-The pool plays the other player of each game (``controlled="alternate"``), so the learner sees its own turns only, with
-another seat in each game, and PPO is that of a task with one player. ``env.opponents`` is a copy of the network that is
-exchanged after each update: half of the time that of the last update, else an older one. An opponent is a function of a
-batch of observations and of info. Those with rules are ``random_moves`` and ``minimax``, which looks two moves ahead.
-The learner meets ``minimax`` in every third game of its training as well.
+The pool plays the other player of each game (``controlled="alternate"``), so the learner sees its own turns only, in
+alternating seats, and PPO is the same as for a task with one player. After each update, a copy of the network replaces
+``env.opponents``: half of the time the newest one, otherwise an older one. An opponent is a function of a batch of
+observations and of info. Those with rules are ``random_moves`` and ``minimax``, which looks two moves ahead. In
+training, the learner meets ``minimax`` in every third game.
 """
 
 import argparse

@@ -144,7 +144,7 @@ def update(agent, optimizer, data, sampler):
 
 
 def descend(agent, optimizer, inputs, action, log_prob, old_value, advantage, target):
-    """Do a gradient step on a minibatch."""
+    """Take a gradient step on a minibatch."""
     policy, value = Categorical(logits=agent.actor(inputs), validate_args=False), agent.critic(inputs).squeeze(1)
     ratio = (policy.log_prob(action) - log_prob).exp()
     gain = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)

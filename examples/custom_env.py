@@ -143,7 +143,7 @@ class Learner:
                 self.descend(*(x[rows] for x in columns))
 
     def descend(self, inputs, choice, log_prob, old_value, advantage, target):
-        """Do a gradient step on a minibatch."""
+        """Take a gradient step on a minibatch."""
         args, policy = self.args, Categorical(logits=self.agent.actor(inputs), validate_args=False)
         value = self.agent.critic(inputs).squeeze(1)
         ratio = (policy.log_prob(choice) - log_prob).exp()

@@ -1,4 +1,4 @@
-"""Domain randomization: a policy that has seen many carts and poles balances others than one that has seen only one.
+"""Domain randomization: a policy that was trained on many carts and poles, beside one that was trained on one of each.
 
     python examples/domain_randomization.py --plot randomization.png
 
@@ -131,7 +131,7 @@ def update(agent, optimizer, data, sampler):
 
 
 def descend(agent, optimizer, inputs, action, log_prob, old_value, advantage, target):
-    """Do a gradient step on a minibatch."""
+    """Take a gradient step on a minibatch."""
     policy, value = Categorical(logits=agent.actor(inputs), validate_args=False), agent.critic(inputs).squeeze(1)
     ratio = (policy.log_prob(action) - log_prob).exp()
     gain = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)

@@ -6,8 +6,8 @@
         --learning-starts 80000 --n-step 1 --batch-size 32 --learning-rate 1e-4 \
         --target-every 250 --exploration-steps 1000000 --final-epsilon 0.01 --hidden 512 --device cuda
 
-Targets are those of double DQN (van Hasselt et al., 2016), or with ``--vanilla`` those of DQN. A pool of environments
-needs attention in the following points:
+Targets are those of double DQN (van Hasselt et al., 2016), or with ``--vanilla`` those of DQN. Points to note about the
+pool:
 
 - ``envpool.ReplayBuffer`` steps the pool and keeps its steps. A million steps of an Atari game take 7.1 GB, since each
   frame is stored once.
@@ -59,7 +59,7 @@ class Args(RunArgs):
     )
     gamma: float = option(0.99, "discount", share)
     n_step: int = option(3, "rewards in a target", positive)
-    vanilla: bool = option(False, "let the target network choose the next action, as DQN does, and not double DQN")
+    vanilla: bool = option(False, "let the target network choose the next action: plain DQN, not double DQN")
     prioritized: bool = option(False, "draw transitions in proportion to the errors of their values")
     target_every: int = option(50, "gradient steps between two copies of the network to the target network", positive)
     exploration_steps: int = option(20_000, "environment steps until epsilon is at its final value", positive)

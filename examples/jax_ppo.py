@@ -3,7 +3,7 @@
     python examples/jax_ppo.py --target 475 --plot jax_ppo.png
 
 This example needs jax, but no library built on it. It supports tasks with discrete actions whose observation is one
-vector. A pool inside compiled code needs attention in the following points:
+vector. Points to note about a pool inside compiled code:
 
 - ``handle, recv, send, step = env.xla()``: each call takes the handle and returns the next one, which orders the calls.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode.

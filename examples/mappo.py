@@ -6,7 +6,7 @@
     python examples/mappo.py --save mappo.pt
     envpool watch MPE/simple_spread-v3 --policy examples/mappo.py:load --load mappo.pt
 
-A pool of a task with players needs attention in the following points:
+Points to note about a pool with players:
 
 - ``players="grid"`` returns arrays (num_envs, players, ...). All agents share one policy, which also sees the number of
   its agent; the critic sees the observations of all agents of an environment, and estimates a value for each.

@@ -7,8 +7,7 @@
     envpool watch CartPole-v1 --policy examples/ppo.py:load --load policy.pt
 
 Actions may be discrete or continuous, and observations may come from any Box, or from a Dict of them. Images, uint8
-with the channels first or last, pass through convolutions. A pool of environments needs attention in the following
-points:
+with the channels first or last, pass through convolutions. Points to note about the pool:
 
 - ``env.step(actions)`` steps all environments at once and returns NumPy arrays with one row per environment.
 - The step after the last one of an episode ignores its action and returns the first observation of the next episode
@@ -310,7 +309,7 @@ class Rollout:
         return self.agent.to_pool(sample.actions), extras
 
     def collect(self, args, returns, obs, step):
-        """Do the steps, starting from `obs`, the last observation; return the next one."""
+        """Take num_steps steps from `obs`, the last observation, and return the next one."""
         for t in range(args.num_steps):
             actions, extras = self.act(obs)
             obs, *_, info = self.steps.step(actions, **extras)

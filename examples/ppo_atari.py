@@ -158,7 +158,7 @@ class Learner:
         return gae(data.reward, data.value, data.last("value"), data.done, truncated, mask=mask, **factors)
 
     def descend(self, images, action, logprob, advantage, target, old_value):
-        """Do a gradient step on a minibatch, and return its losses: policy, value, entropy."""
+        """Take a gradient step on a minibatch, and return its losses: policy, value, entropy."""
         args = self.args
         policy, value = self.agent(images)
         ratio = (policy.log_prob(action) - logprob).exp()

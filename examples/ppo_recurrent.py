@@ -5,7 +5,7 @@
     python examples/ppo_recurrent.py --forgetful  # the same network without its memory does not solve the task
 
 The network sees the position of the cart and the angle of the pole only, and has to remember where they were before.
-Its state needs attention in the following points:
+Points to note about its state:
 
 - The rollout stores the state before each observation, as an extra. It carries over to the next rollout.
 - Where an episode begins, the state is zero. With ``autoreset_mode="next_step"``, that is not the step after ``done``,
@@ -157,7 +157,7 @@ class Learner:
                 self.descend(torch.from_numpy(mask), *(x[rows] for x in rows_of))
 
     def descend(self, mask, inputs, keep, state, action, logprob, old_value, advantage, target):
-        """Do a gradient step on sequences (L, S, ...), of which rows where `mask` is True count."""
+        """Take a gradient step on sequences (L, S, ...), of which rows where `mask` is True count."""
         args = self.args
         logits, value, _ = self.agent(inputs, state[0], keep)
         policy, value = Categorical(logits=logits[mask]), value[mask]

@@ -4,8 +4,7 @@
     python examples/sac.py --task HalfCheetah-v5 --total-timesteps 1000000 --capacity 1000000 --random-steps 10000 \
         --hidden 256 --learning-rate 3e-4 --updates-per-step 1
 
-The entropy coefficient is learned (the second version of the paper). A pool of environments needs attention in the
-following points:
+The entropy coefficient is learned (the second version of the paper). Points to note about the pool:
 
 - ``envpool.ReplayBuffer`` steps the pool and keeps its steps; actions are recorded as the environments got them, so the
   learner scales them back to [-1, 1].
@@ -186,7 +185,7 @@ class Learner:
 
 
 def descend(optimizer, loss):
-    """Do a gradient step."""
+    """Take a gradient step."""
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

@@ -6,7 +6,7 @@
 
 A reward of 0 at the goal and of -1 everywhere else says nothing until the goal is reached by chance. Hindsight replaces
 the goals of most transitions by what the robot achieved later in the same episode, for which the reward is known, too.
-A pool of environments needs attention in the following points:
+Points to note about the pool:
 
 - A rollout contains one episode of each environment. The step after the last one of an episode only resets the
   environment (autoreset_mode "next_step"); ``envpool.Rollout`` marks it, and the replay memory leaves it out.
@@ -324,7 +324,7 @@ class Learner:
 
 
 def descend(optimizer, loss):
-    """Do a gradient step."""
+    """Take a gradient step."""
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

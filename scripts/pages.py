@@ -212,7 +212,7 @@ def training(report: dict[str, Any]) -> str:
         cell = ratio(ratios["envpool"][name])
         return f"{cell}; {ratio(ratios['with MLP'][name])} with MLP" if "with MLP" in ratios else cell
 
-    head = ("task, algorithm, environments", *loops, *(f"faster than {name} by" for name in others))
+    head = ("task, algorithm, environments", *loops, *(f"speedup over {name}" for name in others))
     rows = (
         [
             f"{row['task']}, {row['algorithm']}, {row['num_envs']}",

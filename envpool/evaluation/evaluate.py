@@ -96,8 +96,8 @@ def evaluate(
     If the pool counts episodes (``episode_statistics=True``, which is set for a task), returns and lengths are taken
     from the statistics: with Atari's presets, of whole games with the rewards before clipping. Otherwise they are sums
     of the rewards that the pool returns. The return of an episode with players is the sum over the players. With
-    ``controlled="alternate"``, the policy is another player in each episode of an environment, and the return is that
-    player's.
+    ``controlled="alternate"``, the policy plays another player in each episode of an environment, and the return is
+    that player's.
     """
     confidence = convert("confidence", confidence, 0.95)
     if not 0 < confidence < 1:

@@ -68,8 +68,8 @@ class Evaluation:
     name : str
         Name of the task.
     player_returns : numpy.ndarray or None
-        float64 (E, P), the return of each player in `players`; their sums are `returns`. NaN for a player that the
-        policy was not in an episode, which happens with ``controlled="alternate"``. None if the task has no players.
+        float64 (E, P), the return of each player in `players`; their sums are `returns`. NaN for the players that the
+        policy did not play, which happens with ``controlled="alternate"``. None if the task has no players.
     groups : dict of str to tuple of int
         The numbers of the players of each group; empty if the task has no players.
     players : tuple of int
@@ -104,7 +104,7 @@ class Evaluation:
     def group_returns(self) -> dict[str, npt.NDArray[np.float64]]:
         """Return the sums of the returns of the players of each group, float64 (E,), by the name of the group.
 
-        NaN where the policy was no player of the group.
+        NaN where the policy played none of the group.
         """
         if self.player_returns is None:
             return {}

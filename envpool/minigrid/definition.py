@@ -29,8 +29,8 @@ class MiniGrid(LevelOptions):
     Options
     -------
     max_steps : int
-        Steps after which the environment itself truncates an episode, which the reward depends on. Default 0: the
-        number of steps that upstream gives the level.
+        Steps after which the environment itself truncates an episode; the reward depends on them. Default 0: the number
+        of steps that upstream gives the level.
     agent_view_size : int
         Rows and columns of the agent's view, odd, 3 to 31. Default 7.
     see_through_walls : bool

@@ -95,9 +95,9 @@ class NetHack(EnvDefinition):
     Options
     -------
     task : str
-        Upstream's class, which has the reward and ends episodes.
+        Upstream's class, which defines the reward and when an episode ends.
     observation_keys : sequence of str
-        The arrays of the observation. ``screen_descriptions`` takes half of the time of a step.
+        The arrays of the observation. ``screen_descriptions`` makes a step take 1.6 times as long.
     actions : sequence of int, optional
         The key that each action presses, 0 to 255. None selects the keys of the task.
     character : str

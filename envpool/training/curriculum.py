@@ -23,7 +23,7 @@ class Curriculum:
     Parameters
     ----------
     pool : EnvPool
-        The pool; its option `randomize` does not hold any more.
+        The pool; the curriculum takes the place of its option `randomize`.
     randomize : callable
         ``randomize(level)`` returns the option `randomize` of ``make`` for a level.
     level : float
