@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from envpool._core.structs cimport Engine, pthread_t
 
-# Activities that only one call at a time may have; bits.
+# Activities that a pool allows one call at a time, as bits.
 cdef enum:      # Activity
     NOTHING_ELSE = 0
     RECEIVING = 1

@@ -17,7 +17,7 @@ from envpool.config.options import POOL_DEFAULTS
 from envpool.errors import ConfigError, EnvCreateError
 from envpool.python_envs.faults import restart_seed
 
-#: Exceptions of Ray if an actor has ended, or if the node has that kept its answer.
+#: Exceptions of Ray if an actor, or the node that kept its answer, is gone.
 LOSSES = (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError)
 
 _logger = logging.getLogger("envpool")
