@@ -11,6 +11,6 @@ def step_many(Pool pool, action, int count):
         visit = enter(pool.guard, NOTHING_ELSE, b"step")
         try:
             pool.send_actions(action, None, None, visit, RECEIVING)
-            pool.receive(pool.step_template, False)
+            pool.receive(pool.step_template, False, -1)
         finally:
             pool.end_visit(visit)

@@ -141,7 +141,7 @@ class EnvTimeoutError(TimeoutError, PoolStateError):
     Attributes
     ----------
     running : dict of int to float
-        Seconds by env id, since the thread began the call in which it simulates the environment. One call may simulate
+        By env id, the seconds since a thread began the call that simulates the environment. One call may simulate
         several cheap environments; all of them are listed, since it is unknown which is stuck.
     """
 

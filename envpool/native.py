@@ -116,8 +116,8 @@ class EnvDefinition(Protocol):
     default_source : str
         Source of the defaults that are None in `params`, e.g. "from the model"; by default empty.
     chooses_players : bool
-        If True, the option ``max_num_players`` chooses the number of players. By default the environment determines it,
-        and another value is refused.
+        True if `build` takes the number of players from the option ``max_num_players``, which ``envpool spec`` then
+        shows.
     continues_after_end : bool
         If True, the environment may be stepped after the end of its episode, as upstream's may: ``step_many`` then
         simulates as it does before the end. By default, a step after the end is refused.

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from envpool._core.structs cimport Engine, pthread_t
 
-# Activities that a pool allows one call at a time, as bits.
+# Activities as bits; only one call at a time may be RECEIVING, and only one RENDERING.
 cdef enum:      # Activity
     NOTHING_ELSE = 0
     RECEIVING = 1

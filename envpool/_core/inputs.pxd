@@ -1,4 +1,4 @@
-"""Arguments of users: see inputs.pyx."""
+"""Arguments that users pass: see inputs.pyx."""
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t

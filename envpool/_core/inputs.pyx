@@ -1,4 +1,4 @@
-"""Arguments of users: env ids, seeds, numbers and options of resets, as arrays and numbers that are checked.
+"""Arguments that users pass: env ids, seeds, numbers and options of resets, as arrays and numbers that are checked.
 
 The functions `as_...` run code of the user's. The others read the state of the engine and run no Python code before
 they have succeeded, so that nothing can change between a check and what follows from it. They read each id of the

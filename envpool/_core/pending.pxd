@@ -1,4 +1,4 @@
-"""Work of a worker on an env before it steps or resets it: see pending.pyx."""
+"""Preparation of an env before a worker steps or resets it: see pending.pyx."""
 
 from libc.stdint cimport int32_t
 

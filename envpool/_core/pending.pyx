@@ -1,4 +1,4 @@
-"""Work of a worker before it steps or resets an env: it seeds the env, and puts parameters into force."""
+"""Preparation of an env before a worker steps or resets it: a seed, and parameters that come into force."""
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memset

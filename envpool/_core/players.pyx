@@ -2,7 +2,7 @@
 
 A block has a place for each player of each env, present or not, so that every row of an env is where it would be
 without players, only larger: the layout of a batch does not depend on who is present, and arrays (envs, players, ...)
-need no copy. pools/styles/players.py makes the rows and groups that users see of them.
+need no copy. pools/styles/players.py turns them into the rows and groups that users see.
 
 The report of a step on the players stays in arrays by env id until the rows of the env are written: they belong to the
 thread that has claimed the env. With SAME_STEP, the reset that follows has arrays of its own.

@@ -470,8 +470,9 @@ cdef class Pool:
     cdef object receive(self, ResultTemplate template, bint may_be_empty, int64_t rows):
         """Returns the next batch. may_be_empty: an empty batch if nothing is in flight.
 
-        None: another thread has sent or received, so that the batch would not have `rows` rows; it stays in the pool.
-        `rows` is compared with the envs in flight; a negative number, which async pools need, stands for any.
+        None: other threads have changed which envs are in flight, so the batch would not have `rows` rows; it stays in
+        the pool. `rows` is the number of envs that must be in flight; a negative number stands for any, which a batch
+        of an async pool needs unless it is empty.
         """
         if may_be_empty and self.engine.outstanding == 0:
             return self.batches.empty(template)

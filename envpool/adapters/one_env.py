@@ -14,7 +14,7 @@ from envpool._support.window import can_show
 from envpool.adapters.agents import OF_OPPONENTS, Agents, resolved
 from envpool.config.checks import check_seed
 from envpool.errors import ActionError, ConfigError, EnvIdError, PoolClosedError
-from envpool.gymnasium_api.single_env import POOL_OPTIONS
+from envpool.gymnasium_api.single_env import REFUSED
 from envpool.pools.classes import open_pool
 from envpool.pools.recovery import EXPLAINED, explain, start_over
 
@@ -38,7 +38,7 @@ class OneEnv:
     metadata: dict[str, Any]
 
     def _open(self, task_id: str, render_mode: Any, seed: int | None, options: dict[str, Any]) -> None:
-        for name in (*POOL_OPTIONS, "players", *OF_OPPONENTS):
+        for name in (*REFUSED, "players", *OF_OPPONENTS):
             if name in options:
                 raise ConfigError(
                     f"{name} is an option of pools, but this is a single environment with agents: leave it out, "

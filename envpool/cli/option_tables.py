@@ -93,7 +93,7 @@ class OptionTables:
             "players": bool(spec.num_players),
             "turns": spec.is_turn_based,
             "chosen players": spec.definition.chooses_players,
-            "legacy": spec.style == "gym",
+            "legacy": self._values["gym_api"] == "legacy",
         }
         return holds[option.where] and option.name not in spec.definition.options
 

@@ -29,7 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``envpool spec``."""
     parser.add_argument("task", metavar="TASK", help="task id, see `envpool list`")
     parser.add_argument(
-        "--all", action="store_true", dest="shows_all", help="also show the options that all tasks have in common"
+        "--all",
+        action="store_true",
+        dest="shows_all",
+        help="also show the shared options that have an effect in the task",
     )
     add_option_argument(parser)
 
@@ -58,13 +61,13 @@ def sections(spec: EnvSpec, given: Mapping[str, Any], shows_all: bool = False, w
     given : mapping of str to object
         The options that were given.
     shows_all : bool
-        If True, the options that tasks share are shown as well.
+        If True, the options that tasks share are shown as well, if they have an effect in this one.
     width : int, optional
         Largest length of a line; by default, lines are as long as their contents.
     """
     options = OptionTables(spec, given, width)
     one = "one player" if spec.config.players == "rows" else "one env"
-    hint = f"`envpool spec {spec.task_id} --all` also shows the options that all tasks have in common"
+    hint = f"`envpool spec {spec.task_id} --all` also shows the shared options that have an effect"
     if width is not None:
         hint = filled(hint, width)
     return [

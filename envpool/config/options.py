@@ -64,9 +64,9 @@ class Option(NamedTuple):
     aliases : tuple of str
         Other words for the option, those of other libraries and other tasks.
     where : {"", "players", "turns", "chosen players", "legacy"}
-        Where the option has an effect: in all tasks, in those with players, in the turn-based ones, in those whose
-        number of players it chooses, or in the legacy gym style. Elsewhere only its default is accepted, and ``envpool
-        spec`` does not show it.
+        Where the option has an effect: in all tasks, in those with players, in the turn-based ones, in those in which
+        ``max_num_players`` chooses the number of players, or in the legacy gym style. Elsewhere ``envpool spec`` does
+        not show it.
     is_in_states : bool
         True if saved states of environments depend on the option.
     """
@@ -109,12 +109,14 @@ PLAYER_VIEWS = ("rows", "grid", "dict")
 
 def table(*options: Option) -> dict[str, Option]:
     """Return options by name, each with the type and the allowed values that its check declares."""
-    return {
-        option.name: option._replace(type=option.check.type, allowed=option.allowed or option.check.allowed)
-        if isinstance(option.check, Check)
-        else option
-        for option in options
-    }
+    return {option.name: completed(option, option.check) for option in options}
+
+
+def completed(option: Option, check: Callable[[str, Any], Any]) -> Option:
+    """Return an option with the type and the allowed values of its check, where it has none of its own."""
+    if not isinstance(check, Check):
+        return option
+    return option._replace(type=option.type or check.type, allowed=option.allowed or check.allowed)
 
 
 def defaults(options: Mapping[str, Option]) -> dict[str, Any]:
@@ -147,15 +149,15 @@ POOL_OPTIONS = table(
         integer(1),
         "number of players per environment: fixed in tasks with players, see [docs/players.md](docs/players.md), and 1 "
         "in all others, except in ViZDoom, where you choose it",
-        allowed="the number of the task",
+        allowed="the number of the task; in ViZDoom, 1 to 16",
         where="chosen players",
     ),
     Option(
         "thread_affinity_offset",
         -1,
         integer(-1),
-        "pins thread `k` to entry `offset + k`, modulo their number, of the CPUs that this process may use; -1 pins no "
-        "thread",
+        "pins thread `k` to one of the CPUs that this process may use: entry `offset + k` of their list, modulo its "
+        "length; -1 pins no thread",
     ),
     Option(
         "seed",

@@ -10,7 +10,7 @@ from envpool.minigrid.structs cimport GOAL, NUM_ACTIONS, Params, World
 from envpool.minigrid.world cimport cells_of, kind_of
 from envpool.numerics.rng cimport ep_pcg64_seed
 
-# Subjects of the bonuses, in the order of wrappers.BONUSES.
+# Kinds of exploration bonuses, in the order of wrappers.BONUSES.
 cdef enum Bonus:
     NO_BONUS, POSITION_BONUS, ACTION_BONUS
 

@@ -1,4 +1,4 @@
-"""Dynamics of a world: physics, actions, observations of agents, and rewards that scenarios share.
+"""Worlds: physics, actions, observations of agents, and rewards that scenarios share.
 
 Source of the rules: mpe2 1.1.1, which continues the particle environments of Lowe et al. (Multi-Agent Actor-Critic for
 Mixed Cooperative-Competitive Environments, 2017) and Mordatch and Abbeel (Emergence of Grounded Compositional Language

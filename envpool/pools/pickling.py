@@ -41,7 +41,7 @@ class Recipe:
     render : dict or None
         The options of ``make`` that concern rendering; None if the pool has no render mode.
     opponents : (callable, dict) or None
-        The function that makes the class with opponents of a pool class, and the options `controlled` and
+        The function that returns the subclass with opponents of a pool class, and the options `controlled` and
         `opponents`, the latter with the present policy; None without opponents.
     """
 

@@ -65,7 +65,7 @@ def check_shape(name: str, action: Any, space: Any) -> None:
     action : object
         The action that was passed to the class.
     space : gymnasium.Space or dm_env.specs.Array
-        The space or specs of the action.
+        Its space, or its dm_env spec.
     """
     parts = getattr(space, "spaces", None)
     if isinstance(parts, Mapping) and isinstance(action, Mapping):

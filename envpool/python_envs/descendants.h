@@ -121,7 +121,7 @@ static inline int epy_kill_strays(pid_t root) {
 }
 
 /* Ends the descendants of a process that have left its process group, which it leads; the others end with the group. The
- * process is this one, or one that is stopped. Its next look finds processes that start during this one. */
+ * process is this one, or one that is stopped. The function looks again for processes that have started meanwhile. */
 static inline void epy_end_strays(pid_t root) {
   const struct timespec pause = {0, 1000000};
   if (root == getpid()) epy_adopt_descendants();

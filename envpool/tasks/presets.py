@@ -12,7 +12,7 @@ Presets = Mapping[str, Mapping[str, Any]]
 
 
 def with_preset(task_id: str, presets: Presets, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of ``make`` with those of the preset that they name; options beside it take precedence.
+    """Return the options of ``make`` with those of the preset that they name; options beside it override its own.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def resolve(task: str | EnvSpec, env_type: str, options: Mapping[str, Any]) -> t
     env_type : {"gymnasium", "gym", "dm"}
         API style.
     options : mapping of str to object
-        The options of ``make``. Beside a spec, they take precedence over its options.
+        The options of ``make``; with a spec, they override its own.
 
     Returns
     -------

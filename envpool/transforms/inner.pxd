@@ -1,4 +1,4 @@
-"""Shared code of env definitions around another one, the inner definition.
+"""Code that env definitions share if they wrap another one, the inner definition.
 
 The state of each begins with Inner. pass_on() fills the definition with functions that only call the inner one; the
 definition then replaces those in which it does something itself.

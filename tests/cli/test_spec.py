@@ -100,6 +100,11 @@ def test_max_num_players_is_shown_where_it_chooses_the_number(capsys):
     assert "\n  max_num_players " not in capsys.readouterr().out
 
 
+def test_gym_reset_return_info_is_shown_in_the_legacy_style(capsys):
+    assert main(["spec", "CartPole-v1", "--all", "--option", "gym_api=legacy"]) == 0
+    assert "\n  gym_reset_return_info " in capsys.readouterr().out
+
+
 def test_an_id_that_only_gymnasium_has_names_make_python(capsys):
     for command in ("spec", "verify", "watch", "bench"):
         assert main([command, "GymV21Environment-v0"]) == 2

@@ -197,7 +197,7 @@ def test_tilings(count, size):
     whole = tiled(frames, [""] * count, tiling) if size != (4096, 4096) else None
     if whole is not None:
         for k in range(count):
-            y, x = tiling.place(k)
+            y, x = tiling.corner_of(k)
             assert y + tiling.tile[0] <= tiling.size[0] and x + tiling.tile[1] <= tiling.size[1]
             assert (whole[y : y + tiling.tile[0], x : x + tiling.tile[1]] == k + 1).all()
 
@@ -216,7 +216,7 @@ def test_captions_are_outside_of_the_frames_and_readable_beside_any(shade):
     tiling = Tiling(9, 210, 160)
     whole = tiled(frames, ["step 1234  return -1234.5"] * 9, tiling)
     for k in range(9):
-        y, x = tiling.place(k)
+        y, x = tiling.corner_of(k)
         tile = whole[y : y + tiling.tile[0], x : x + tiling.tile[1]]
         strip = whole[y - tiling.caption : y, x : x + tiling.tile[1]]
         assert (tile == shade).all()

@@ -26,7 +26,7 @@ def users_path(option: str, name: str) -> Path:
         return Path(name).expanduser()
     except RuntimeError:
         raise ConfigError(
-            f"{option} must begin with a known home directory, got {shown(name)}, but {shortened(Path(name).parts[0])} "
+            f"{option} must name a known home directory, got {shown(name)}, but {shortened(Path(name).parts[0])} "
             f"is unknown: write its path instead, or {shortened(f'./{name}')} for a file in the working directory"
         ) from None
 

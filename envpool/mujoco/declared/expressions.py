@@ -240,7 +240,7 @@ class Norm(Reduction, operation="norm"):
     """The Euclidean norm, as ``np.linalg.norm`` computes it."""
 
 
-#: Sigmoids for which dm_control computes a scale from `value_at_margin`.
+#: The sigmoids of dm_control that `Tolerance` has.
 SIGMOIDS = ("gaussian", "linear", "quadratic", "long_tail", "reciprocal")
 
 
