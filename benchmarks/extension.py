@@ -19,7 +19,7 @@ setup(
             Extension(
                 name,
                 [f"{name}.pyx"],
-                include_dirs=[envpool.get_include(), np.get_include()],
+                include_dirs=["..", envpool.get_include(), np.get_include()],
                 extra_compile_args=["-O3", "-pthread"],
                 extra_link_args=["-pthread"],
             )
