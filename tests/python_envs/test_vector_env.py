@@ -102,7 +102,7 @@ def test_ids(caplog, monkeypatch):
         envpool.make_vec("NoSuchTask-v0")
     with closing(envpool.make_vec(FaultyEnv, 2, workers="thread", num_threads=2)) as envs:
         assert envs.pool.config["num_threads"] == 2
-    with pytest.raises(ConfigError, match="a VectorEnv steps all"):
+    with pytest.raises(ConfigError, match="in a VectorEnv, which steps all envs"):
         envpool.make_vec(FaultyEnv, 4, batch_size=2)
 
 
