@@ -333,13 +333,7 @@ TRANSFORM_OPTIONS = table(
         allowed="above 0, or a pair",
         normal_type="tuple[float, float] | None",
     ),
-    Option(
-        "scale_reward",
-        1.0,
-        check_scale,
-        "factor of the rewards",
-        type="float",
-    ),
+    Option("scale_reward", 1.0, check_scale, "factor of the rewards", type="float"),
     Option(
         "normalize_reward",
         False,
